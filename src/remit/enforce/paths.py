@@ -13,7 +13,7 @@ from remit.enforce.errors import GuardError
 from remit.enforce.refusal import own_places
 from remit.model.call import Call
 from remit.model.errors import RemitError
-from remit.model.facts import Facts
+from remit.model.facts import HOME, Facts
 from remit.model.policy import Argument
 from remit.model.rulebook import Rulebook
 from remit.scopes.interface import Kind
@@ -166,9 +166,12 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
     globs = {glob for kind, text in texts for glob in kind.patterns(text, call.context.cwd, root)}
     if not globs:
         return links
-    from remit.enforce.link_look import links_among  # here: few calls have a pattern
+    from remit.enforce.link_look import at_home, links_among  # here: few calls have a pattern
 
-    return {**links_among(globs, root), **links}
+    own = {glob for glob in globs if glob.text.startswith("~/")}
+    home = os.path.expanduser("~")
+    there = {HOME: home} if own else {}
+    return {**links_among(globs - own | {at_home(glob, home) for glob in own}, root), **links, **there}
 
 
 def _at_home(path: str) -> str:

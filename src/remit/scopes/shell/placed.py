@@ -11,10 +11,11 @@ from remit.languages.programs.derived import HERE
 from remit.languages.programs.profiles import profile_of
 from remit.languages.programs.understand import Act, Local
 from remit.model.errors import NotUnderstood
+from remit.model.facts import HOME
 from remit.model.pattern import compile_later
 from remit.model.terms import PROJECT, UNKNOWN
 from remit.scopes.glob import Glob, GlobError
-from remit.scopes.path import glob_argument, normalise
+from remit.scopes.path import glob_argument, normalise, relative_to
 
 _CONTROL = compile_later("[\x00-\x1f\x7f]")
 """Quoted control characters reach the program as they are; as names they match no pattern that people write."""
@@ -74,8 +75,9 @@ class Placed:
             self.act = act = _as_project(act)
         if act.grade == PROJECT and any(_is_elsewhere(word, self.bases, root, links) for word in act.code):
             self.act = act = act._replace(grade=UNKNOWN, unknown=(*act.unknown, "code outside the root"))
-        runs, works, stands = act.bases, act.works or act.bases, act.stands or act.bases
-        runs, works, stands = ([_in_place(base, cwd, root) for base in bases] for bases in (runs, works, stands))
+        runs = [_in_place(base, cwd, root) for base in act.bases]
+        works = runs if act.works is None else [_in_place(base, cwd, root) for base in act.works]
+        stands = runs if act.stands is None else [_in_place(base, cwd, root) for base in act.stands]
         self.lost = any(where is None for _, where in (*runs, *works, *stands))
         """Somewhere that it works or stands can't be told, even of what lies outside the root."""
         said = [touch for touch in act.touches if not touch.unsaid]
@@ -123,7 +125,17 @@ class Placed:
         touches = (*self.act.touches, *self.act.redirected)
         bases = {where for base in self._everywhere() for _, where in [_in_place(base, cwd, root)]}
         found = (_from_outside(touch, base, root) for touch in touches for base in bases)
-        return {one[0] for one in found if one is not None}
+        return {relative_to(one[0], root) for one in found if one is not None}
+
+    def outside_patterns(self, cwd: str | None, root: str | None) -> set[Glob]:
+        """The patterns of what it changes outside the root: links among their matches may lead into it."""
+        touches = [touch for touch in (*self.act.touches, *self.act.redirected) if touch.effect != "read"]
+        bases = {where for base in self._everywhere() for _, where in [_in_place(base, cwd, root)]}
+        found = (
+            (touch, _from_outside(touch, base, root)) for touch in touches if touch.links != "none" for base in bases
+        )
+        globs = {_as_glob(*one) for touch, one in found if one is not None and _follows(touch, one[1])}
+        return {glob for glob in globs if glob is not None}
 
     def _climbs(self, touch: Touch, cwd: str | None, root: str | None) -> Iterable[str]:
         for base in self._everywhere():
@@ -203,13 +215,14 @@ def _placed(
             if inside and (touch.store or (touch.code and isinstance(path, Glob) and path.text == "**")):
                 continue  # code of the workspace works in the root whether it is told or not
             yield touch, path
-            if not inside and root is not None:
-                yield from ((touch, back) for back in _back(touch, whole, root, links or {}))
+            if not inside and root is not None and not touch.store:
+                for back in _back(touch, whole, root, links or {}):
+                    yield (touch, back) if back is not None else (_untold(touch), None)
 
 
 def _from_outside(touch: Touch, base: str | None, root: str | None) -> tuple[str, list[str]] | None:
-    """Of a path that leaves the root by its text: the literal place that it begins with, and the patterns of names behind
-    it. What is deleted is a name in a folder, whatever that name leads to."""
+    """Of a path that leaves the root by its text: the literal place that it begins with, and the patterns of names
+    behind it. What is deleted is a name in a folder, whatever that name leads to."""
     text = touch.path.text
     if not text or root is None or (text[0] == "~" and text != "~" and text[:2] != "~/"):
         return None
@@ -231,20 +244,22 @@ def _from_outside(touch: Touch, base: str | None, root: str | None) -> tuple[str
     return place, [name for name in rest if name not in ("", ".")]
 
 
-def _back(touch: Touch, base: str | None, root: str, links: Mapping[str, str]) -> Iterable[str | Glob]:
+def _back(touch: Touch, base: str | None, root: str, links: Mapping[str, str]) -> Iterable[str | Glob | None]:
     """What a path that leaves the root by its text may be in the root all the same, and where links lead it outside."""
     found = _from_outside(touch, base, root)
     if found is None:
         return
     place, rest = found
-    to = links.get(place)
+    if rest and touch.effect != "read" and _follows(touch, rest):
+        yield from _linked(touch, place, rest, links)
+    to = links.get(relative_to(place, root))
     if to:
         place = to if to[0] == "/" else f"{root}/{to}"
-        if to[0] == "/" and not rest:
+        if to[0] == "/" and not rest and not f"{root}/".startswith(f"{to}/"):
             yield to
     elif touch.effect == "read" or place[0] == "~":
         return
-    own = [Glob.literal(name).text if touch.path.glob else name for name in place.split("/") if name]
+    own = [Glob.literal(name).text if touch.path.glob else name for name in place.split("/") if name not in ("", ".")]
     for tail in _tails([*own, *rest], root.strip("/").split("/"), wild=touch.path.glob):
         if tail is None:  # it is above the root, which lies below it
             told = touch.new or (touch.some and place in SCRATCH)
@@ -261,12 +276,46 @@ def _back(touch: Touch, base: str | None, root: str, links: Mapping[str, str]) -
             yield Glob.below(".")
 
 
+def _as_glob(place: str, rest: Sequence[str]) -> Glob | None:
+    """A pattern outside the root as one; `~` is a name in it like others."""
+    try:
+        text = Glob.literal(place).text.rstrip("/")
+        return Glob.parse("/".join((text, *rest)), absolute=place[0] == "/").loosened() if rest else None
+    except GlobError:
+        return None
+
+
+def _follows(touch: Touch, rest: Sequence[str]) -> bool:
+    """Links among what the pattern stands for lead elsewhere; one that is deleted goes itself, with what lies in it."""
+    return touch.links in ("all", "last") and (touch.effect != "delete" or (touch.links == "all" and len(rest) > 1))
+
+
+def _linked(touch: Touch, place: str, rest: Sequence[str], links: Mapping[str, str]) -> Iterable[str | Glob | None]:
+    """Where links lead that are among what a pattern outside the root stands for; None: nobody has seen them all."""
+    places = {place, links.get(place) or place}
+    if place[0] == "~" and HOME in links:
+        places.add(links[HOME] + place[1:])
+    for glob in [_as_glob(one, rest) for one in places if one[0] == "/"]:
+        if glob is None or links.get(glob.text) == "":
+            yield None
+            continue
+        for link, to in links.items():
+            if not to or link[0] != "/":
+                continue
+            if glob.matches(link) and touch.effect != "delete":
+                yield _below(to) if touch.deep else to
+            if touch.links == "all" and glob.intersects(Glob.below(link)):
+                yield _below(to)
+
+
 def _tails(names: list[str], root: list[str], *, wild: bool) -> Iterable[list[str] | None]:
     """What is left of a pattern behind the root, by each way in which it leads there; None if it ends above."""
     if not root:
         yield names
     elif not names:
         yield None
+    elif wild and names[:2] == ["**", "**"]:
+        yield from _tails(names[1:], root, wild=wild)
     elif wild and names[0] == "**":
         yield names
         for index in range(len(root)):
