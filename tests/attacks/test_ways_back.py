@@ -167,13 +167,13 @@ def test_everyday_work_goes_on(command: str, tmp_path: Path, monkeypatch: pytest
     ],
 )
 def test_a_project_below_tmp_goes_on(command: str) -> None:
-    facts = Facts(root="/tmp/p", store=True, guarded=("/home/me/.local/state/remit",))  # noqa: S108 -- no file
+    facts = Facts(root="/tmp/p", store=True, guarded=("/home/me/.local/state/remit",))
     assert decide(BOOK, Call("a", "terminal", {"command": command}, context=Context(cwd=".")), facts).code == "allowed"
 
 
 @pytest.mark.parametrize("command", ["rm -rf /tmp", "chmod -R a+w /tmp", "touch /tmp/*/CLAUDE.md", "cp -r x/p /tmp"])
 def test_but_not_with_the_project_itself(command: str) -> None:
-    facts = Facts(root="/tmp/p", store=True)  # noqa: S108 -- no file
+    facts = Facts(root="/tmp/p", store=True)
     assert (
         decide(BOOK, Call("a", "terminal", {"command": command}, context=Context(cwd=".")), facts).code == "protected"
     )
