@@ -166,7 +166,7 @@ def _could_be_in(text: str, unit: Unit, case: Case) -> bool:
     changes = unit.effects != {"read"}
     places = (*case.facts.guarded, *(case.facts.sealed if changes else ()))
     try:
-        glob = Glob.parse(f"/{pattern}", absolute=True)
+        glob = Glob.parse(f"/{pattern.rstrip('/')}", absolute=True)
     except GlobError:
         return bool(places)
     tops = [top for place in places for top in (_upwards(place) if changes or unit.sweeps else (place,))]

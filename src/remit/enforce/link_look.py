@@ -21,6 +21,12 @@ def links_among(globs: Iterable[Glob], root: str) -> dict[str, str]:
     return {**look.links, **dict.fromkeys((glob.text for glob in too_much), "")}
 
 
+def at_home(glob: Glob, home: str) -> Glob:
+    """The pattern as the shell sees it, which puts the user's own directory in the place of `~`."""
+    text = Glob.literal(home).text.rstrip("/")
+    return Glob.parse(text + glob.text[1:], absolute=True).loosened()
+
+
 class _Look:
     def __init__(self, root: str) -> None:
         self.root = root
@@ -43,7 +49,7 @@ class _Look:
                 folder = folders.pop()
                 for entry in self._entries(folder):
                     self.entries += 1
-                    path = entry.name if folder == "." else f"{folder}/{entry.name}"
+                    path = entry.name if folder == "." else f"{folder.rstrip('/')}/{entry.name}"
                     if self.entries > MAX_ENTRIES or len(self.links) > MAX_LINKS:
                         return False
                     if entry.is_symlink():
@@ -69,6 +75,8 @@ class _Look:
         if os.path.islink(real):
             return False
         to = relative_to(real, self.root)
+        if path.startswith("/") and to.startswith("/") and not f"{self.root}/".startswith(f"{to.rstrip('/')}/"):
+            return True  # from outside to outside
         self.links[path] = to
         if not to.startswith("/") and os.path.isdir(real):
             todo.append(Glob.below(to))

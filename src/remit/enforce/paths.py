@@ -13,7 +13,7 @@ from remit.enforce.errors import GuardError
 from remit.enforce.refusal import own_places
 from remit.model.call import Call
 from remit.model.errors import RemitError
-from remit.model.facts import Facts
+from remit.model.facts import HOME, Facts
 from remit.model.policy import Argument
 from remit.model.rulebook import Rulebook
 from remit.scopes.interface import Kind, Unit
@@ -156,8 +156,12 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
     """What the paths in the call's commands lead to, where symlinks make that something else."""
     texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
     paths = sorted({path for kind, text in texts for path in kind.paths(text, call.context.cwd, root)})
-    found = {path: _real(os.path.join(root, path)) for path in paths[:MAX_PATHS]}
-    links = {path: to for path, real in found.items() if real is not None and (to := relative_to(real, root)) != path}
+    found = {path: _real(os.path.join(root, _at_home(path))) for path in paths[:MAX_PATHS]}
+    links = {
+        path: to
+        for path, real in found.items()
+        if real is not None and (to := relative_to(real, root)) != path and (to != _at_home(path) or _above(to, root))
+    }
     for kind, text in texts:
         for names in kind.taken_for_files(text, call.context.cwd, root):
             if not any(os.path.lexists(os.path.join(root, name)) for name in names):
@@ -165,9 +169,21 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
     globs = {glob for kind, text in texts for glob in kind.patterns(text, call.context.cwd, root)}
     if not globs:
         return links
-    from remit.enforce.link_look import links_among  # here: few calls have a pattern
+    from remit.enforce.link_look import at_home, links_among  # here: few calls have a pattern
 
-    return {**links_among(globs, root), **links}
+    own = {glob for glob in globs if glob.text.startswith("~/")}
+    home = os.path.expanduser("~")
+    there = {HOME: home} if own else {}
+    return {**links_among(globs - own | {at_home(glob, home) for glob in own}, root), **links, **there}
+
+
+def _at_home(path: str) -> str:
+    """The path as the shell sees it, which puts the user's own directory in the place of `~`."""
+    return os.path.expanduser(path) if path == "~" or path.startswith("~/") else path
+
+
+def _above(path: str, root: str) -> bool:
+    return f"{root}/".startswith(f"{path.rstrip('/')}/")
 
 
 def _installed(call: Call, kinds: dict[str, Kind], root: str) -> frozenset[str]:

@@ -47,6 +47,10 @@ PLAIN_NAMES = "…"
 """Among `changes`: of all files that the text finds, none has blanks, quotes or a leading dash in its name."""
 
 
+HOME = "~/"
+"""Among `links`: where `~` is, for patterns that begin there."""
+
+
 class Approval(msgspec.Struct, frozen=True, omit_defaults=True):
     """An answer to one ask, bound by `digest` to exactly one call."""
 
@@ -67,7 +71,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Argument text → absolute path with symlinks followed; None: paths are judged by their text."""
     links: dict[str, str] = {}
     """Normal path in a command, or one that a pattern in it matches → the normal path that it leads to by symlinks,
-    where that is another one. A pattern that matches too much to look at → nothing."""
+    where that is another one. A pattern that matches too much to look at → nothing. Of a path that leaves the root, or
+    begins with `~`, the literal part."""
     changes: dict[str, tuple[str, ...]] = {}
     """The one command of the call whose text doesn't tell it → the paths that it would change, normal, where whoever
     enforces has looked: `git switch main`. For what a search finds (`find . -name '*.pyc' -delete`), its pattern → the

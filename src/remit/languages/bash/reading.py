@@ -80,6 +80,8 @@ class Touch(NamedTuple):
     """No word of the command says so, but the profile."""
     store: bool = False
     """It is a store such as git's: in the workspace none of its files, elsewhere a change there."""
+    new: bool = False
+    """It is touched only if nothing is there yet: a folder that is copied then takes its name."""
 
     @property
     def implied(self) -> bool:
@@ -157,6 +159,11 @@ class Reading:
         """What was touched last is a folder, if it is there: it may be touched where all below it may be."""
         if self.touches and not self.touches[-1].path.glob and not self.touches[-1].deep:
             self.touches[-1] = self.touches[-1]._replace(shows="itself", empty=empty)
+
+    def as_new(self) -> None:
+        """What was touched last is touched only if it is not there yet."""
+        if self.touches and self.touches[-1].deep:
+            self.touches[-1] = self.touches[-1]._replace(new=True)
 
     def url(self, word: Word) -> None:
         """A URL: adds network. With the scheme `file` it is a file, which one is not looked into."""

@@ -627,17 +627,20 @@ class Interpreter:
     def _into(self, target: Word, sources: list[Word], seen: set[str]) -> None:
         """Sources that go to a target: below it, unless `-T` says that it is no directory."""
         deep = not seen.isdisjoint(("-r", "-R", "-a", "--recursive", "--archive"))
-        if seen.isdisjoint(("-T", "--no-target-directory")):
+        below = seen.isdisjoint(("-T", "--no-target-directory"))
+        if below:
             touch_into(self.out, target, sources, deep=deep)
             whole = deep and target.text is not None and normpath(target.text) != "."  # it may not be there yet
         else:
             whole = deep
         if whole or "--parents" in seen:
             self.out.touch("write", target, deep=True, some=True)
+            if below and "--parents" not in seen and not any(source.glob for source in sources):
+                self.out.as_new()
         for source in sources if "--parents" in seen else ():
             told = None not in (source.text, target.text)
-            below = normpath(f"{target.text}/{(source.text or '').lstrip('/')}") if told else None
-            self.out.touch("write", Word(below, source.raw, source.glob), deep=deep)
+            place = normpath(f"{target.text}/{(source.text or '').lstrip('/')}") if told else None
+            self.out.touch("write", Word(place, source.raw, source.glob), deep=deep)
 
     def _writes(self) -> bool:
         """True if it writes, by the options that were given."""

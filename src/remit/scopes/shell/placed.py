@@ -11,15 +11,19 @@ from remit.languages.programs.derived import HERE
 from remit.languages.programs.profiles import profile_of
 from remit.languages.programs.understand import Act, Local
 from remit.model.errors import NotUnderstood
+from remit.model.facts import HOME
 from remit.model.pattern import compile_later
 from remit.model.terms import PROJECT, UNKNOWN
-from remit.scopes.glob import Glob
-from remit.scopes.path import glob_argument, normalise
+from remit.scopes.glob import Glob, GlobError
+from remit.scopes.path import glob_argument, normalise, relative_to
 
 _CONTROL = compile_later("[\x00-\x1f\x7f]")
 """Quoted control characters reach the program as they are; as names they match no pattern that people write."""
 _BUT_DOT = compile_later(r"(^|/)\[[!^](?=[A-Za-z0-9_])")
 """A segment of a pattern that begins with any character but some."""
+_WILD = compile_later(r"[*?\[]")
+SCRATCH = frozenset(("/tmp", "/var/tmp"))  # noqa: S108 -- compared only
+"""Where everybody unpacks and copies what is needed for a moment: that doesn't aim at a root that lies there too."""
 _DESCRIPTOR = compile_later(r"/+(dev/fd|proc/[^/]+(/task/[^/]+)?/(fd|cwd|root|map_files))(/|$)")
 _OPEN = compile_later(r"/+(dev|proc/[^/]+(/task/[^/]+)?)/fd/[0-9]+")
 _OUTPUT = frozenset(("/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2"))
@@ -57,7 +61,7 @@ match is git's own pattern."""
 class Placed:
     """An act with its paths made normal: below the root as text or glob, `/…` outside, None where unknown."""
 
-    __slots__ = ("act", "bases", "carries", "databases", "handed", "redirected", "spelled", "touches")
+    __slots__ = ("act", "bases", "carries", "databases", "handed", "lost", "redirected", "spelled", "touches")
 
     def __init__(
         self,
@@ -82,16 +86,19 @@ class Placed:
             self.act = act = _with_hooks(act)
         if act.grade == PROJECT and any(_is_elsewhere(word, self.bases, root, links) for word in act.code):
             self.act = act = act._replace(grade=UNKNOWN, unknown=(*act.unknown, "code outside the root"))
-        works = self.bases if act.works is None else [_normal(base, cwd, root) for base in act.works]
+        runs = [_in_place(base, cwd, root) for base in act.bases]
+        works = runs if act.works is None else [_in_place(base, cwd, root) for base in act.works]
+        stands = runs if act.stands is None else [_in_place(base, cwd, root) for base in act.stands]
+        self.lost = any(where is None for _, where in (*runs, *works, *stands))
+        """Somewhere that it works or stands can't be told, even of what lies outside the root."""
         said = [touch for touch in act.touches if not touch.unsaid]
         self.touches = [
-            *_placed(said, act, self.bases, root),
-            *_placed((touch for touch in act.touches if touch.unsaid), act, works, root),
+            *_placed(said, act, runs, root, links),
+            *_placed((touch for touch in act.touches if touch.unsaid), act, works, root, links),
         ]
-        stands = self.bases if act.stands is None else [_normal(base, cwd, root) for base in act.stands]
-        self.redirected = list(_placed(act.redirected, act, stands, root)) if act.redirected else []
+        self.redirected = list(_placed(act.redirected, act, stands, root, links)) if act.redirected else []
         self.databases = list(_databases(act, self.bases, root)) if act.databases else []
-        self.handed = list(_placed((Touch("read", word) for word in act.handed), act, self.bases, root))
+        self.handed = list(_placed((Touch("read", word) for word in act.handed), act, runs, root, links))
         """What code of the workspace gets as arguments: whether it is a path, and what becomes of it, nobody knows."""
         if links:
             self.handed += [found for one in self.handed for found in self._followed(*one, links)]
@@ -132,6 +139,23 @@ class Placed:
         """The directories that paths leave again by `..`: of a link, that leads elsewhere than the text says."""
         touches = [touch for touch, _ in (*self.touches, *self.redirected)]
         return {path for touch in touches for path in self._climbs(touch, cwd, root)}
+
+    def outside(self, cwd: str | None, root: str | None) -> set[str]:
+        """Places outside the root that its words name: links may lead from there into it."""
+        touches = (*self.act.touches, *self.act.redirected)
+        bases = {where for base in self._everywhere() for _, where in [_in_place(base, cwd, root)]}
+        found = (_from_outside(touch, base, root) for touch in touches for base in bases)
+        return {relative_to(one[0], root) for one in found if one is not None}
+
+    def outside_patterns(self, cwd: str | None, root: str | None) -> set[Glob]:
+        """The patterns of what it changes outside the root: links among their matches may lead into it."""
+        touches = [touch for touch in (*self.act.touches, *self.act.redirected) if touch.effect != "read"]
+        bases = {where for base in self._everywhere() for _, where in [_in_place(base, cwd, root)]}
+        found = (
+            (touch, _from_outside(touch, base, root)) for touch in touches if touch.links != "none" for base in bases
+        )
+        globs = {_as_glob(*one) for touch, one in found if one is not None and _follows(touch, one[1])}
+        return {glob for glob in globs if glob is not None}
 
     def _climbs(self, touch: Touch, cwd: str | None, root: str | None) -> Iterable[str]:
         for base in self._everywhere():
@@ -191,22 +215,140 @@ class Placed:
 
     def _everywhere(self) -> tuple[str | None, ...]:
         """Where its words and its redirections count from."""
-        return (*self.act.bases, *(self.act.stands or ()))
+        return (*self.act.bases, *(self.act.works or ()), *(self.act.stands or ()))
 
 
 def _placed(
-    touches: Iterable[Touch], act: Act, bases: Sequence[str | None], root: str | None
+    touches: Iterable[Touch],
+    act: Act,
+    bases: Sequence[tuple[str | None, str | None]],
+    root: str | None,
+    links: Mapping[str, str] | None = None,
 ) -> Iterable[tuple[Touch, str | Glob | None]]:
     for touch in touches:
         if touch.path.text == "" and act.program in EXPANDED:
             continue
-        for where in bases:
+        for where, whole in bases:
             anywhere = act.program not in EXPANDED and not touch.shows
             path = _locate(touch, where, root, anywhere) if where is not None else None
             inside = path is not None and not (isinstance(path, str) and path.startswith("/"))
             if inside and (touch.store or (touch.code and isinstance(path, Glob) and path.text == "**")):
                 continue  # code of the workspace works in the root whether it is told or not
             yield touch, path
+            if not inside and root is not None and not touch.store:
+                for back in _back(touch, whole, root, links or {}):
+                    yield (touch, back) if back is not None else (_untold(touch), None)
+
+
+def _from_outside(touch: Touch, base: str | None, root: str | None) -> tuple[str, list[str]] | None:
+    """Of a path that leaves the root by its text: the literal place that it begins with, and the patterns of names
+    behind it. What is deleted is a name in a folder, whatever that name leads to."""
+    text = touch.path.text
+    if not text or root is None or (text[0] == "~" and text != "~" and text[:2] != "~/"):
+        return None
+    names = text.split("/")
+    wild = [index for index, name in enumerate(names) if touch.path.glob and _WILD.search(name)]
+    rest = names[wild[0] :] if wild else []
+    if ".." in rest or any("{" in name for name in rest):
+        return "/", ["**"]
+    place = "/".join(names[: wild[0]]) if wild else text
+    if text[0] not in "/~":
+        if base is None or (base[0] != "/" and ".." not in names):
+            return None
+        place = f"{base if base[0] == '/' else f'{root}/{base}'}/{place}"
+    if place[:1] != "~" or ".." not in names:
+        place = normpath(place or "/").replace("//", "/")
+    if touch.effect == "delete" and not rest and "/" in place and names[-1] != "..":
+        folder, _, name = place.rpartition("/")
+        return folder or "/", [name] if name else []
+    return place, [name for name in rest if name not in ("", ".")]
+
+
+def _back(touch: Touch, base: str | None, root: str, links: Mapping[str, str]) -> Iterable[str | Glob | None]:
+    """What a path that leaves the root by its text may be in the root all the same, and where links lead it outside."""
+    found = _from_outside(touch, base, root)
+    if found is None:
+        return
+    place, rest = found
+    if rest and touch.effect != "read" and _follows(touch, rest):
+        yield from _linked(touch, place, rest, links)
+    to = links.get(relative_to(place, root))
+    if to:
+        place = to if to[0] == "/" else f"{root}/{to}"
+        if to[0] == "/" and not rest and not f"{root}/".startswith(f"{to}/"):
+            yield to
+    elif touch.effect == "read" or place[0] == "~":
+        return
+    own = [Glob.literal(name).text if touch.path.glob else name for name in place.split("/") if name not in ("", ".")]
+    for tail in _tails([*own, *rest], root.strip("/").split("/"), wild=touch.path.glob):
+        if tail is None:  # it is above the root, which lies below it
+            told = touch.new or (touch.some and place in SCRATCH)
+            if touch.deep and touch.effect != "read" and not told:
+                yield Glob.below(".")
+            continue
+        path = "/".join(tail) or "."
+        try:
+            if touch.path.glob and tail:
+                yield glob_argument(path, None, below=touch.deep, anywhere=False)
+            else:
+                yield Glob.below(path) if touch.deep else path
+        except NotUnderstood:
+            yield Glob.below(".")
+
+
+def _as_glob(place: str, rest: Sequence[str]) -> Glob | None:
+    """A pattern outside the root as one; `~` is a name in it like others."""
+    try:
+        text = Glob.literal(place).text.rstrip("/")
+        return Glob.parse("/".join((text, *rest)), absolute=place[0] == "/").loosened() if rest else None
+    except GlobError:
+        return None
+
+
+def _follows(touch: Touch, rest: Sequence[str]) -> bool:
+    """Links among what the pattern stands for lead elsewhere; one that is deleted goes itself, with what lies in it."""
+    return touch.links in ("all", "last") and (touch.effect != "delete" or (touch.links == "all" and len(rest) > 1))
+
+
+def _linked(touch: Touch, place: str, rest: Sequence[str], links: Mapping[str, str]) -> Iterable[str | Glob | None]:
+    """Where links lead that are among what a pattern outside the root stands for; None: nobody has seen them all."""
+    places = {place, links.get(place) or place}
+    if place[0] == "~" and HOME in links:
+        places.add(links[HOME] + place[1:])
+    for glob in [_as_glob(one, rest) for one in places if one[0] == "/"]:
+        if glob is None or links.get(glob.text) == "":
+            yield None
+            continue
+        for link, to in links.items():
+            if not to or link[0] != "/":
+                continue
+            if glob.matches(link) and touch.effect != "delete":
+                yield _below(to) if touch.deep else to
+            if touch.links == "all" and glob.intersects(Glob.below(link)):
+                yield _below(to)
+
+
+def _tails(names: list[str], root: list[str], *, wild: bool) -> Iterable[list[str] | None]:
+    """What is left of a pattern behind the root, by each way in which it leads there; None if it ends above."""
+    if not root:
+        yield names
+    elif not names:
+        yield None
+    elif wild and names[:2] == ["**", "**"]:
+        yield from _tails(names[1:], root, wild=wild)
+    elif wild and names[0] == "**":
+        yield names
+        for index in range(len(root)):
+            yield from _tails(names[1:], root[index:], wild=wild)
+    elif _is_name(names[0], root[0]) if wild else names[0] == root[0]:
+        yield from _tails(names[1:], root[1:], wild=wild)
+
+
+def _is_name(pattern: str, name: str) -> bool:
+    try:
+        return Glob.parse(pattern).loosened().matches(name)
+    except GlobError:
+        return True
 
 
 def _as_project(act: Act) -> Act:
@@ -297,7 +439,7 @@ def _databases(act: Act, bases: Sequence[str | None], root: str | None) -> Itera
         if profile is not None and profile.special not in FILED:
             yield word, word.text
             continue
-        for _, path in _placed([Touch("read", word)], act, bases, root):
+        for _, path in _placed([Touch("read", word)], act, [(base, base) for base in bases], root):
             sure = isinstance(path, str) and word.text not in MEMORY and not (word.text or "").endswith("/")
             yield word, path if sure and isinstance(path, str) else None
 
@@ -309,6 +451,14 @@ def _normal(base: str | None, cwd: str | None, root: str | None) -> str | None:
         return normalise(base, cwd, root)
     except NotUnderstood:
         return None
+
+
+def _in_place(base: str | None, cwd: str | None, root: str | None) -> tuple[str | None, str | None]:
+    """A directory as paths in it are judged, and, also of one that leaves the root by `..`, where it is."""
+    where = _normal(base, cwd, root)
+    if where is None and base is not None and root is not None and base[:1] not in "/~":
+        return None, _normal(f"{root}/{cwd or '.'}/{base}", None, root)
+    return where, where
 
 
 def is_descriptor(text: str, effect: str) -> bool:
@@ -350,9 +500,7 @@ def _locate(touch: Touch, base: str, root: str | None, anywhere: bool) -> str | 
     except NotUnderstood:
         return None
     if path.startswith("/"):
-        # The root may be among what lies below: `/home/me` is then what `../..` is.
-        above = root is not None and f"{root}/".startswith(f"{path.rstrip('/')}/")
-        return None if above and touch.deep and touch.effect != "read" else path
+        return path
     if touch.shows == "names":
         return Glob.parse("*" if path == "." else f"{Glob.literal(path).text}/*").loosened()
     return Glob.below(path) if touch.deep else path

@@ -42,14 +42,16 @@ def named_paths(text: str, cwd: str | None, root: str | None) -> set[str]:
     climbed = {path for one in placed for path in one.climbs(cwd, root)}
     names = {path.base if isinstance(path, Glob) else path for _, path in found if path is not None}
     folders = {folder_of(path) for touch, path in found if touch.effect == "delete" and isinstance(path, str)}
-    return (names | folders | climbed) - {"."}
+    outside = {path for one in placed for path in one.outside(cwd, root)}
+    return (names | folders | climbed | outside) - {"."}
 
 
 def named_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]:
     """The patterns and folders of a text among whose matches links matter: whoever looks at the disk looks for some."""
     placed = [Placed(act, cwd, root) for act in understand(text).acts]
     found = [pair for one in placed for pair in (*one.touches, *one.redirected)]
-    return {path for touch, path in found if isinstance(path, Glob) and not path.absolute and touch.links != "none"}
+    own = {path for touch, path in found if isinstance(path, Glob) and not path.absolute and touch.links != "none"}
+    return own.union(*(one.outside_patterns(cwd, root) for one in placed))
 
 
 def moved_folders(text: str, cwd: str | None, root: str | None) -> set[tuple[Glob, str]]:
@@ -287,8 +289,10 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
         )
     told = touch.path.text
     if touch.store and None not in placed.act.bases:
-        told = "../"  # some other repository
-    placeless = told is not None and told.startswith(("~/", "../", "/")) and not is_descriptor(told, touch.effect)
+        told = "/"  # some other repository
+    starts = ("~/", "/") if placed.lost else ("~/", "/", "../")  # from where nobody knows, `../x` may be in the root
+    outside = told is not None and told != "~" and f"{told}/".startswith(starts)
+    placeless = outside and not is_descriptor(told or "", touch.effect)
     text = touch.path.raw or placed.act.command.raw
     return Unit(
         "path",
