@@ -72,6 +72,17 @@ def binding(book: Book, chain: tuple[str, ...]) -> frozenset[str]:
 
 
 @pytest.mark.parametrize("seed", range(150))
+def test_whom_each_hands_work_to(seed: int) -> None:
+    callers = team(seed).book.callers
+    assert ways.direct_takers(team(seed).book) == {
+        name: [
+            other.name for other in callers.values() if other.enabled and other is not giver and hands_to(giver, other)
+        ]
+        for name, giver in callers.items()
+    }
+
+
+@pytest.mark.parametrize("seed", range(150))
 def test_the_ways_are_those_that_bind_least(seed: int) -> None:
     book = team(seed).book
     for start in book.callers:

@@ -25,6 +25,16 @@ def test_a_policy_without_tests(remit: Remit):
     assert ran.out == ("policy: remit.yaml\n✅ 4 agents, 2 roles, 1 runner, 7 tools, 12 rules; tests: none\n")
 
 
+def test_an_end_of_observing_that_has_passed_is_told(remit: Remit):
+    agents = "agents: {a: {may: []}, b: {may: []}, c: {may: [], enforce: always}}\n"
+    remit.policy(f"remit: 1\nenforce: {{observe: {{until: 2020-01-01}}}}\n{agents}")
+    said = "remit.yaml:3:13: observing ended at 2020-01-01T00:00:00Z, so the rules are enforced; `observe` can go: a, b"
+    assert f"notice: {said}\n" in remit("check", "--no-documents").out
+    assert remit("check", "--no-documents", "--json").json["notices"] == [said]
+    remit.policy(f"remit: 1\nenforce: {{observe: {{until: 2099-01-01}}}}\n{agents}")
+    assert "observing ended" not in remit("check", "--no-documents").out
+
+
 def test_tests_beside_the_policy_are_run(remit: Remit):
     remit.policy(TESTS.replace("EXPECT", "deny"), "x.test.yaml")
     ran = remit("check")

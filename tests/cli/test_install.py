@@ -241,7 +241,8 @@ def test_what_the_policy_does_not_know_is_listed_with_lines_to_paste(project: Pr
     assert "that the policy does not know (their calls are denied): stranger, general-purpose, Explore, Plan" in ran.out
     assert "    agents:\n      stranger: {may: []}\n      general-purpose: {may: []}\n" in ran.out
     assert "that the policy does not know (they are denied): mcp__git_hub__*, mcp__own__*\n" in ran.out
-    assert "      mcp__git_hub__NAME: {args: {}, does: nothing}\n" in ran.out
+    assert "      mcp__git_hub__NAME: {args: {ARGUMENT: KIND}, does: {EFFECT: ARGUMENT}}\n" in ran.out
+    assert "does: nothing" not in ran.out  # of a tool that nobody knows, that would be a claim
     assert "agents of the policy that the host has no definition of: writer, idle\n" in ran.out
     found = project(*INSTALL, "--dry-run", "--json").json
     assert found["unknown_agents"][0] == "stranger"

@@ -135,6 +135,16 @@ OF_AN_AGENT = {
     "may: [Read], roles: [raeder]": "unknown role `raeder`; there is none",
     "may: [Agent], delegates_to: [dve]": "did you mean `dev`?",
     "may: ": "write the value behind the colon",
+    # a value with which the rule would do nothing
+    "may: [Read: {when: {mode: interacive}}]": "did you mean `interactive`?",
+    "may_not: [Read: {when: {mode: [autonomus]}}]": "did you mean `autonomous`?",
+    "may: [Read: {path: []}]": "`path` names nothing, so it covers no call",
+    "may_not: [Read: {path: {allow: []}}]": "`path` names nothing",
+    "may: [WebFetch: {url: []}]": "`url` names nothing",
+    "may: [Bash: {shell: {sets: [], run: []}}]": "`shell` names nothing",
+    "may_not: [Read: {except: {path: []}}]": "`path` names nothing",
+    "may: [Bash: {shell: {run: [kubectl: [delete pds]]}}]": "kubectl knows no kind `pds`; did you mean `pods`?",
+    "may: [Bash: {shell: {run: [kubectl: ['get po,nods']]}}]": "kubectl knows no kind `nods`; did you mean `nodes`?",
 }
 
 
@@ -144,6 +154,15 @@ def test_what_is_said_of_an_agent(said, tmp_path):
     with pytest.raises(PolicyError) as error:
         load_rulebook(tmp_path / "remit.yaml")
     assert OF_AN_AGENT[said] in str(error.value)
+
+
+def test_kinds_of_a_cluster_and_modes_of_a_program_are_free(tmp_path):
+    kinds = "ksvc, certs, po, 'svc,pvc', cm, ns, pv, deploy, pods/web, vs, hpa, crd"
+    subs = ", ".join(f"'get {kind.strip(chr(39))}'" for kind in kinds.split(", "))
+    rules = f"Bash: {{shell: {{run: [kubectl: [{subs}]]}}}}, Read: {{when: {{mode: plan}}}}"
+    (tmp_path / "remit.yaml").write_text(f"{BASE}agents: {{dev: {{may: [{rules}]}}}}\n")
+    notices = load_rulebook(tmp_path / "remit.yaml").book.notices
+    assert any("no host says the mode `plan`, only interactive or autonomous" in text for text in notices)
 
 
 def test_no_help_says_that_an_unknown_tool_does_nothing(tmp_path):
@@ -187,7 +206,7 @@ SHELL = {
     "run: [docker: [rn]]": "the catalog has no `docker rn`; did you mean `run`?",
     "run: [aws: [s3 rmm]]": "the catalog has no `aws s3 rmm`; did you mean `rm`?",
     "run: [gitt]": "no program `gitt` is known; did you mean `git`?",
-    "run: [kubectl: [delete scerets]]": "kubectl knows no kind `sceret`; did you mean `secret`?",
+    "run: [kubectl: [delete scerets]]": "kubectl knows no kind `scerets`; did you mean `secret`?",
     "run: [sqlite3: {meta: [talbes]}]": "sqlite3 has no command `talbes`; did you mean `tables`?",
 }
 

@@ -6,11 +6,11 @@ those count that bind least: whatever another way lets through, one of them does
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 
 import msgspec
 
-from remit.decide.steps import hands_to
+from remit.decide.grid import PerRulebook
 from remit.model.rulebook import Book
 from remit.model.terms import MAX_CHAIN
 
@@ -82,12 +82,24 @@ def _keep(ways: list[tuple[frozenset[str], Way]], binding: frozenset[str], way: 
 
 
 def direct_takers(book: Book) -> dict[str, list[str]]:
-    """Whom each can hand work to."""
+    """Whom each can hand work to, as `hands_to` says; without comparing all with all, since policies have thousands."""
     live = [caller for caller in book.callers.values() if caller.enabled]
-    return {
-        giver.name: [taker.name for taker in live if taker.name != giver.name and hands_to(giver, taker)]
-        for giver in book.callers.values()
-    }
+    called, asking = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set)
+    for place, taker in enumerate(live):
+        for word in (taker.name, *taker.roles):
+            called[word].add(place)
+        for word in taker.called_by or ():
+            asking[word].add(place)
+    found = {}
+    for giver in book.callers.values():
+        places = set[int]().union(*(called.get(word, ()) for word in giver.delegates_to or ()))
+        places.update(*(asking.get(word, ()) for word in (giver.name, *giver.roles)))
+        found[giver.name] = [live[place].name for place in sorted(places) if live[place].name != giver.name]
+    return found
+
+
+takers_of = PerRulebook(lambda rulebook: direct_takers(rulebook.book))
+"""The same, made once for each rulebook."""
 
 
 def _overstated(book: Book, start: str, takers: dict[str, list[str]]) -> Ways:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from remit.cli.common import BAD_POLICY, FINE, find_policy, say_policy, write_file
+from remit.cli.common import BAD_POLICY, FINE, clock, find_policy, say_policy, write_file
 from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import out, out_json, paint, problem_text
 from remit.cli.parameters import Option
@@ -114,7 +114,7 @@ def as_json(checked: Checked) -> dict[str, Any]:
         "ok": checked.fine,
         "policy": checked.rulebook.hash if checked.rulebook is not None else None,
         "problems": checked.problems,
-        "notices": book.notices if book is not None else (),
+        "notices": checked.notices(clock()),
         "unsafe": book.unsafe if book is not None else (),
         "counts": counts(book) if book is not None else None,
         "tests": {**checked.outcomes(), "results": checked.tests},
@@ -135,7 +135,7 @@ def as_text(checked: Checked, *, quiet: bool) -> str:
             lines += [] if quiet else frame(checked.path, test.at)
     book = checked.rulebook.book if checked.rulebook is not None else None
     if book is not None and not quiet:
-        lines.extend(f"{paint('notice', 'yellow')}: {shown(text, 400)}" for text in book.notices)
+        lines.extend(f"{paint('notice', 'yellow')}: {shown(text, 400)}" for text in checked.notices(clock()))
         lines.extend(f"{paint('unsafe', 'yellow')}: {shown(text, 400)}" for text in book.unsafe)
     if not quiet:
         lines.append(_sum(checked, book))

@@ -113,7 +113,7 @@ class _Binding:
         tools = {name: self._with_access(tool, self.policy) for name, tool in caller.tools.items()}
         rules = self.resolver.resolve(caller.rules, tools)
         for name in (*(caller.delegates_to or ()), *(caller.called_by or ())):
-            self._caller(name, caller.at, self.policy.callers)
+            self._caller(name, caller.places.get(name, caller.at), self.policy.callers)
         known = [*tools.values(), *self.policy.tools.values()]
         for what in caller.daily_sum:
             if not any(what.removeprefix(f"{tool.name}.") in tool.args for tool in known):

@@ -11,7 +11,20 @@ from remit.model.policy import Grant
 from remit.model.rulebook import Book
 
 _PLACES = frozenset(
-    {"at", "sources", "root", "notices", "examples", "about", "pack", "packs", "tier_words", "reviewed", "contact"}
+    {
+        "at",
+        "places",
+        "sources",
+        "root",
+        "notices",
+        "examples",
+        "about",
+        "pack",
+        "packs",
+        "tier_words",
+        "reviewed",
+        "contact",
+    }
 )
 """Fields of the nouns that say where something stands or are for people only. A review changes no decision: approvals
 that were given before it count on."""

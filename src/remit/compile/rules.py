@@ -10,7 +10,8 @@ from remit.compile.names import Names
 from remit.forms.shapes import Reader
 from remit.model.pattern import compile_later
 from remit.model.policy import Argument, Caller, Condition, Rule, Scalar, Scope, Tool
-from remit.model.text import shown, suggestion
+from remit.model.terms import MODES
+from remit.model.text import near_miss, shown, suggestion
 from remit.scopes.interface import Kind
 from remit.scopes.kinds import kind_of
 from remit.scopes.reach import reach_unit
@@ -32,6 +33,7 @@ class RuleResolver:
         for rule in rules:
             if rule.ask is not None and rule.ask not in _ASKABLE and rule.ask not in self.callers:
                 self._unknown_caller(rule.at, rule.ask)
+            self._check_mode(rule)
             for scope in _scopes(rule):
                 conditions = [part for _, condition in scope.conditions() for part in condition.parts.items()]
                 for kind, data in (*scope.parts.items(), *conditions):
@@ -55,6 +57,16 @@ class RuleResolver:
     def _unknown_caller(self, at: str, name: str) -> None:
         hint = suggestion(name, self.callers)
         self.reader.fail(at, "unknown-agent", f"unknown agent, role or runner `{shown(name)}`{hint}")
+
+    def _check_mode(self, rule: Rule) -> None:
+        for mode in map(str, rule.scope.when.get("mode", ())):
+            near = near_miss(mode, MODES, cutoff=0.7) if mode not in MODES else None
+            if near is not None:
+                what = f"no host has a mode `{shown(mode)}`; did you mean `{shown(near)}`?"
+                self.reader.fail(rule.at, "unknown-name", what)
+            elif mode not in MODES:
+                what = f"no host says the mode `{shown(mode)}`, only {' or '.join(MODES)}"
+                self.notices.append(f"{rule.at}: {what}: the rule counts where a program of yours says it")
 
     def _check_names(self, rule: Rule, kind: str, data: Any) -> None:
         """What a scope names must be known, or the rule would silently do nothing."""

@@ -7,7 +7,7 @@ from typing import Any
 from remit.model.call import Call
 from remit.model.facts import Facts
 from remit.model.policy import Argument, Tool
-from remit.model.text import near_miss, shown_name
+from remit.model.text import listed, near_miss, shown_name
 from remit.scopes.interface import NO_EFFECTS, Declared, Kind, Unit, Values
 from remit.scopes.kinds import kind_of
 from remit.scopes.reach import reach_unit
@@ -185,7 +185,7 @@ class Intake:
         source = f" (pack {self.tool.pack})" if self.tool.pack else ""
         shown = shown_name(name)
         slip = near_miss(name, self.tool.args) if len(name) <= 128 else None
-        near = f"; did you mean `{slip}`?" if slip is not None else ""
+        near = f"; did you mean `{slip}`?" if slip is not None else f"; it has {listed(self.tool.args)}"
         return BadArguments("undeclared-argument", f"{self.tool.name} has no argument `{shown}`{source}{near}", shown)
 
     def units(self, values: Values, call: Call, facts: Facts) -> list[Unit]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from remit.declare.amounts import Amount
 from remit.declare.rules import Rules, globs, urls
 from remit.declare.sandbox import CONFINEMENT
 from remit.declare.tools import tool
-from remit.forms.nodes import Node
+from remit.forms.nodes import LIST, SCALAR, Node
 from remit.forms.shapes import (
     NAME,
     Choice,
@@ -162,6 +163,12 @@ _tools = MapOf(
 )
 
 
+def _texts(node: Node | None) -> Iterator[Node]:
+    """The texts of a list, or the single one that stands for it."""
+    if node is not None:
+        yield from (one for one in (node.value if node.kind is LIST else (node,)) if one.kind is SCALAR)
+
+
 def _build(kind: Literal["agent", "role", "runner"]) -> Any:
     def build(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         rules = sum((values.pop(verb, ()) for verb in ("must_ask", "may_not")), values.get("may", ()))
@@ -176,7 +183,8 @@ def _build(kind: Literal["agent", "role", "runner"]) -> Any:
             if rights.get("capsules") is not True:
                 what = "`alone` is for an agent that may issue at all"
                 reader.fail(node.at, "never-applies", what, "may_issue: {capsules: true, alone: …}")
-        return Caller(name="", kind=kind, rules=rules, says_may=says_may, at=node.at, **values)
+        places = {name.value: name.at for key in ("delegates_to", "called_by") for name in _texts(node.value.get(key))}
+        return Caller(name="", kind=kind, rules=rules, says_may=says_may, at=node.at, places=places, **values)
 
     return build
 

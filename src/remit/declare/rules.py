@@ -59,7 +59,7 @@ def _condition(values: dict[str, Any], node: Node, reader: Reader) -> Any:
         length = {"min": length, "max": length}
     if isinstance(values.get("equals"), dict):
         values["same_as"] = ":".join(next(iter(values.pop("equals").items())))
-    parts = {kind.name: values.pop(kind.name) for kind in scoped() if kind.name in values}
+    parts = _parts(values, node, reader)
     lengths = {"min_length": length.get("min"), "max_length": length.get("max")}
     return Condition(min=low, max=high, parts=parts, **lengths, **values)
 
@@ -177,8 +177,25 @@ class _ExampleShape(Anything):
         return super().read(node, reader)
 
 
-def _scope(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+def _is_empty(node: Node | None) -> bool:
+    """True for `[]`, and for a mapping in which there is nothing else."""
+    if node is None or node.kind is SCALAR:
+        return False
+    return not node.value or (node.kind is MAP and all(map(_is_empty, node.value.values())))
+
+
+def _parts(values: dict[str, Any], node: Node, reader: Reader) -> dict[str, Any]:
+    """The part for each kind, taken out of the values; one that names nothing would cover no call."""
     parts = {kind.name: values.pop(kind.name) for kind in scoped() if kind.name in values}
+    for name in parts:
+        if _is_empty(node.value.get(name)):
+            help = f"say what it covers, or leave `{name}` out"
+            reader.fail(node.at_key(name), "matches-nothing", f"`{name}` names nothing, so it covers no call", help)
+    return parts
+
+
+def _scope(values: dict[str, Any], node: Node, reader: Reader) -> Any:
+    parts = _parts(values, node, reader)
     if "except" in values:
         values["except_"] = values.pop("except")
     return Scope(parts=parts, **values)

@@ -184,7 +184,9 @@ class Team:
         """A task from a person, as `remit capsule new` issues it."""
         task = task_from(self.guard.rulebook, data)
         self.authority.issue(self.guard.rulebook, msgspec.structs.replace(task, by=PERSON))
-        limits = ", ".join(f"{key}: {data[key]}" for key in ("may_not", "budget", "data_tiers") if key in data)
+        limits = ", ".join(
+            f"{key}: {_in_words(data[key])}" for key in ("may_not", "budget", "data_tiers") if key in data
+        )
         say(f"{PERSON} hands {data['id']} to {data['agent']}: {data['goal']}" + (f" ({limits})" if limits else ""))
 
     def says(self, answer: Any, approval: str, because: str | None = None) -> None:
@@ -279,6 +281,13 @@ def verified(workspace: Path, state: Path) -> None:
 def title(text: str) -> None:
     """A heading."""
     print(f"\n{paint(text, '1')}")
+
+
+def _in_words(value: Any) -> str:
+    """A part of a task without the signs of Python: `writes 2`."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_in_words(part)}" for key, part in value.items())
+    return ", ".join(map(_in_words, value)) if isinstance(value, list) else str(value)
 
 
 def say(text: str) -> None:

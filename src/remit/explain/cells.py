@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from remit.analyze.reach import takers_of
 from remit.decide.preview import Bound, Cell, hands_to, objection, preview
 from remit.explain.units import Part, covers_all, covers_some, parts_of, touches_all, touches_some
 from remit.model.policy import Caller, Question, Rule
@@ -130,9 +131,7 @@ def _bound_by_record(cell: Cell, parts: list[Part]) -> MatrixCell | None:
     for part in parts:
         if part.optional:
             continue
-        nobody = part.kind == "agent" and not any(
-            hands_to(caller, other) for other in cell.rulebook.book.callers.values() if other.enabled
-        )
+        nobody = part.kind == "agent" and not (takers_of(cell.rulebook)[caller.name] or hands_to(caller, caller))
         reach = caller.apis == () and "network" in part.effects
         skill = caller.skills == () and part.kind == "skill"
         locked = caller.locks is not None and not caller.locks.may and _changes(part)

@@ -276,9 +276,11 @@ class Caller(msgspec.Struct, frozen=True, omit_defaults=True):
     confine: Confine | None = None
     sandbox: Sandbox | None = None
     at: str = ""
+    places: dict[str, str] = NOTHING
+    """Where each agent stands that `delegates_to` or `called_by` names."""
 
     def __post_init__(self) -> None:
-        freeze_fields(self, "tools", "may_issue", "daily_sum", "reviewed", "review")
+        freeze_fields(self, "tools", "may_issue", "daily_sum", "reviewed", "review", "places")
 
 
 class Reserved(msgspec.Struct, frozen=True, omit_defaults=True):

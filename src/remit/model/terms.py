@@ -37,13 +37,16 @@ RISKS = ("low", "medium", "high", "critical")
 INTERACTIONS = ("autonomous", "confirmation", "interactive")
 LABELS = ("data", "production", "security", "ci", "dependencies", "migrations")
 CONTEXT_KEYS = {
-    "mode": "how the host runs, such as plan",
+    "mode": "whether a person is there: interactive or autonomous, as hosts say; a program may say others",
     "environment": "where it runs, such as staging",
     "session": "the session of the host",
     "capsule": "the task of the call",
     "cwd": "the working directory",
 }
 """What `when:` may look at."""
+
+MODES = ("interactive", "autonomous")
+"""What the hosts say as `mode`: whether a person could answer. A program that has a guard may say others."""
 
 MAX_CHAIN = 16
 """How many hand-overs a chain may hold."""

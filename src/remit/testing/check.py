@@ -12,8 +12,9 @@ import msgspec
 
 from remit.compile.load import load_file
 from remit.model.errors import PolicyError, Problem
+from remit.model.policy import Caller
 from remit.model.rulebook import Book, Rulebook
-from remit.model.text import counted
+from remit.model.text import counted, listed
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -23,6 +24,24 @@ class Checked(msgspec.Struct, frozen=True):
     rulebook: Rulebook | None
     problems: tuple[Problem, ...]
     tests: tuple[Any, ...] = ()
+
+    def notices(self, now: str) -> tuple[str, ...]:
+        """What is worth knowing: the notices of the policy, and what has ended by now."""
+        if self.rulebook is None:
+            return ()
+        ended: dict[str, list[Caller]] = {}
+        for caller in self.rulebook.book.callers.values():
+            until = caller.enforce.observe_until if caller.enforce is not None else None
+            if until is not None and until <= now:
+                ended.setdefault(until, []).append(caller)
+        return (
+            *self.rulebook.book.notices,
+            *(
+                f"{ones[0].at}: observing ended at {until}, so the rules are enforced; `observe` can go: "
+                + listed(caller.name for caller in ones)
+                for until, ones in ended.items()
+            ),
+        )
 
     def outcomes(self) -> dict[str, int]:
         """How many tests passed and failed."""

@@ -135,7 +135,11 @@ def lines_for_tools(setup: Setup, names: Iterable[str]) -> list[str]:
     if setup.catalog.pack is not None and bare:
         lines, bare = [f"use: [{setup.catalog.pack}]"], []
     if patterns or bare:
-        lines.append("tools:    # one for each tool of the server, with its own arguments")
-        lines.extend(f"  {shown(name)}: {{args: {{}}, does: nothing}}" for name in bare)
-        lines.extend(f"  {shown(name[:-1])}NAME: {{args: {{}}, does: nothing}}" for name in patterns)
+        lines.append(
+            "tools:    # each tool with its own arguments, and what it does with them: nothing is known of it here"
+        )
+        lines.extend(f"  {shown(name)}: {{args: {{ARGUMENT: KIND}}, does: {{EFFECT: ARGUMENT}}}}" for name in bare)
+        lines.extend(
+            f"  {shown(name[:-1])}NAME: {{args: {{ARGUMENT: KIND}}, does: {{EFFECT: ARGUMENT}}}}" for name in patterns
+        )
     return lines

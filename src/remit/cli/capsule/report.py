@@ -165,10 +165,12 @@ def _changes(report: TaskReport) -> Iterator[str]:
             yield title
             yield from (f"  {one.how} {bounded(one.path, 300)}" for one in ones[:MOST])
     if not report.unexplained:
-        yield (
-            paint("✅", "green")
-            + f" calls explain all {counted(len(report.changes), 'file')} that differ from {report.against}"
+        number, against = len(report.changes), f"from {report.against}"
+        said = f"calls explain all {number:,} files that differ {against}" if number > 1 else ""
+        said = said or (
+            f"calls explain the one file that differs {against}" if number else f"no file differs {against}"
         )
+        yield f"{paint('✅', 'green')} {said}"
 
 
 def ask_data(asked: AskState) -> dict[str, Any]:

@@ -99,10 +99,16 @@ def _subcommand(program: str, profile: Profile, words: list[str]) -> Iterator[Mi
 
 def _resources(word: str) -> Iterator[Misnamed]:
     """A cluster may know kinds of its own; one that is nearly a kind of every cluster is a slip."""
-    for name in resources(word):
-        near = None if name in CLUSTER_KINDS else near_miss(name, CLUSTER_KINDS)
+    for written, name in zip(word.split(","), resources(word), strict=True):
+        near = None if name in CLUSTER_KINDS else near_miss(name, CLUSTER_KINDS) or _near_plural(written)
         if near is not None:
-            yield Misnamed(f"kubectl knows no kind `{shown(name)}`", near)
+            yield Misnamed(f"kubectl knows no kind `{shown(written)}`", near)
+
+
+def _near_plural(word: str) -> str | None:
+    """`pods` for `pds`, which without its ending is too short to tell: three letters that begin and end alike."""
+    near = near_miss(word, (f"{kind}s" for kind in CLUSTER_KINDS), least=3)
+    return near if near is not None and word.endswith("s") and near[0] == word[0] else None
 
 
 def _options(profile: Profile) -> set[str]:
