@@ -98,6 +98,8 @@ class Unit(msgspec.Struct, frozen=True):
     """True for a table all of whose rows a statement changes or deletes at once."""
     handed: bool = False
     """True for an argument of code of the project that may name this path: nobody knows what becomes of it."""
+    code: bool = False
+    """True for a place that code of the project is told: it works there, and wherever else it likes."""
     args: tuple[str, ...] = ()
     """Of the call itself: the arguments that are there and that its effects are on."""
 

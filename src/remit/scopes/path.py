@@ -191,13 +191,25 @@ class PathMatcher(Matcher):
             glob = unit.value
             if glob.absolute:
                 return self.outside.intersects(glob)
-            return self.folded.intersects(glob.folded()) and not (self.avoid_exact and self.avoid_exact.includes(glob))
+            if not self.folded.intersects(glob.folded()) or (unit.code and not self._places(glob.folded())):
+                return False
+            return not (self.avoid_exact and self.avoid_exact.includes(glob))
         if self.outside.matches(unit.value):
             return True
         if not any(self.folded.matches(form) for form in forms(unit)):
             return False
         avoid = self.avoid_exact  # a link into the exception is named by its own place too
         return not all(avoid.matches(path) for path in (unit.value, *unit.also))
+
+    def _places(self, below: Glob) -> bool:
+        """The scope is about all of a place, or begins with a folder. What it says of names anywhere (`**/.env`) says
+        nothing about one place that code of the project is told: that code can open these files in any case."""
+        text = below.text
+        place = text[1 : len(text) // 2 - 2] if text.startswith("{") else text.removesuffix("/**")
+        if below.absolute or text not in (f"{place}/**", f"{{{place},{place}/**}}"):
+            return True
+        scopes = [glob for glob in self.folded if glob.intersects(below)]
+        return any(glob.includes(below) or glob.base != "." or glob.intersects(Glob.parse(place)) for glob in scopes)
 
     def _named(self, unit: Unit) -> bool:
         """An argument of code of the project names something of the scope, or a folder that some of it lies in. What

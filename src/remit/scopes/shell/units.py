@@ -29,6 +29,14 @@ IN_PLACE = frozenset(
 """Programs that change the files that a pattern stands for, and make no others of these names."""
 _FOLLOWED = frozenset(("read", "write", "delete", "network"))
 """Effects of commands that bring no files but those that they are known to write."""
+FILES = tuple(
+    """
+    .bash .c .cc .cfg .cjs .cpp .cs .css .csv .cts .go .h .hpp .html .ini .ipynb .java .js .json .jsonl .jsx .kt .lua
+    .md .mjs .mts .php .pl .proto .py .pyi .r .rb .rs .rst .scala .scss .sh .sql .svg .swift .toml .ts .tsx .txt .vue
+    .xml .yaml .yml .zsh
+    """.split()  # noqa: SIM905  a list of names reads better so
+)
+"""How the names of files of code and text end. Folders hardly have such names, and a link to one is looked up."""
 _WILD = compile_later(r"[*?\[]")
 _SIGN = compile_later(r"[*?\[\]]")
 EVERYTHING = Glob.parse("**")
@@ -191,6 +199,7 @@ def shell_units(
             if raw in changes and touch.effect == "read" and whole and stages_all(act):
                 units.extend(_staged(name, one) for one in changes[raw])
                 continue
+            path = _of_file(touch, path)
             units.append(_touched(name, placed, touch, path, declared=place < declared))
             if isinstance(path, Glob) and not touch.path.glob and path.base != ".":
                 units.append(_itself(name, touch, path.base))
@@ -202,6 +211,14 @@ def shell_units(
     if not units:
         units.append(Unit("call", "", "", text=text))
     return units
+
+
+def _of_file(touch: Touch, path: str | Glob | None) -> str | Glob | None:
+    """Of all below a place that a command is told and reads, the place alone, if its name says that it is a file."""
+    if not isinstance(path, Glob) or touch.effect != "read" or touch.path.glob or touch.path.deep:
+        return path
+    named = touch.deep and (touch.path.text or "").endswith(FILES) and path.base.endswith(FILES)
+    return path.base if named and path == Glob.below(path.base) else path
 
 
 def _own_repositories(acts: list[Placed]) -> None:
@@ -286,6 +303,7 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
             declared=declared,
             itself=touch.shows == "itself" and touch.effect != "read",
             empty=touch.empty,
+            code=touch.code,
         )
     told = touch.path.text
     if touch.store and None not in placed.act.bases:
