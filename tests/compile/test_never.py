@@ -31,7 +31,6 @@ def problems(**sections) -> list[Problem]:
         ({"a": {"may": ["read"]}}, {"agent": "a", "tool": "write"}),
         ({"a": {"may": ["write"], "may_not": ["write"]}}, {"agent": "a", "tool": "write"}),
         ({"a": {"may": ["write"], "may_not": [{"effect": "write"}]}}, {"agent": "a", "effect": "write"}),
-        ({"a": {"may": [{"write": {"path": []}}]}}, {"agent": "a", "effect": "write"}),
         ({"a": {"may": ["think"]}}, {"agent": "a", "kind": ["path", "shell", "sql", "url"]}),
     ],
 )

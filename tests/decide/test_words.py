@@ -205,7 +205,7 @@ def test_a_reason_speaks_of_the_callers_own_rules():
             {"command": "file $(which sh)"},
             "the text doesn't tell what `$(which sh)` is: the command could change something protected",
         ),
-        (may("think"), "think", {"txt": 1}, "think has no argument `txt`"),
+        (may("think"), "think", {"txt": 1}, "think has no argument `txt`; it has text"),
         (may("read"), "read", {}, "the argument `path` is missing"),
         (may("read"), "read", {"path": 1}, "`path` must be text"),
         (may("deploy"), "deploy", {}, "tier 4 asks human (deploys: changes what runs for users)"),
@@ -219,7 +219,10 @@ def test_an_unknown_argument_names_the_pack_and_its_version():
     rulebook = build_rulebook({"remit": 1, "use": ["vscode"], "agents": {"a": {"may": ["read_file"]}}})
     decision = decide(rulebook, Call("a", "read_file", {"filePath": "x", "encoding": "utf-8"}))
     pack = rulebook.book.tools["read_file"].pack
-    assert decision.reason == f"read_file has no argument `encoding` (pack {pack})"
+    assert (
+        decision.reason
+        == f"read_file has no argument `encoding` (pack {pack}); it has filePath, startLine, endLine, offset, limit"
+    )
 
 
 # --- remedies can be pasted ---

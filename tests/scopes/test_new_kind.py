@@ -203,7 +203,6 @@ def test_never() -> None:
     written = policy()
     with pytest.raises(PolicyError, match=r"does not hold: allow for a: paint \{\"in\":\"red\""):
         build_rulebook({**written, "never": [{"agent": "a", "kind": "colour"}]})
-    build_rulebook({**policy(may=[{"paint": {"colour": []}}]), "never": [{"agent": "a", "kind": "colour"}]})
 
 
 def test_a_rulebook_is_written_read_and_compared(tmp_path: Path) -> None:

@@ -163,7 +163,6 @@ def grammar(scope, allow, deny):
         pytest.param(
             {"run": ["any", "pytest"]}, ["ls", "pytest -q"], ["make", "sh src/x.sh"], id="any, one of the project"
         ),
-        pytest.param({"run": []}, [], ["ls", "true"], id="nothing"),
     ],
 )
 def test_run(scope, allow, deny):

@@ -17,7 +17,7 @@ from remit.model.policy import Caller, Rule, Scope
 from remit.model.rulebook import Book
 
 What = Literal["added", "removed", "changed"]
-NO_MATTER = frozenset({"at", "sources", "notices", "examples", "about", "pack", "packs", "tier_words"})
+NO_MATTER = frozenset({"at", "sources", "notices", "examples", "about", "pack", "packs", "places", "tier_words"})
 """Fields that say where something stands or are for people only."""
 ANY_TOOL = "any tool"
 _ORDERED = frozenset({"gates"})

@@ -151,7 +151,7 @@ class Case:
         """Set where the call's command runs confined."""
         self.tier = cell.tool.tier
         self.tier_why = FLOOR
-        self.grade, self.effects = _grade_and_effects(units)
+        self.grade, self.effects = _grade_and_effects(self.units)
 
     def met_by(self, judge: Judge) -> Unit | None:
         """The unit by which a prohibition holds, or might."""

@@ -92,7 +92,9 @@ def test_the_lines_to_paste_are_a_policy():
 
     strangers = ["odd one", "ok", *SETUP.catalog.agents]
     text = "\n".join([*compare.lines_for_agents(strangers), *compare.lines_for_tools(SETUP, ["Read", "mcp__git__*"])])
-    policy = build_policy({"remit": 1, **yaml.safe_load(text)})
+    assert "nothing" not in text.replace("nothing is known", "")  # what a tool does that nobody knows, a person says
+    told = text.replace("ARGUMENT", "query").replace("KIND", "path").replace("EFFECT", "read")
+    policy = build_policy({"remit": 1, **yaml.safe_load(told)})
     assert {"ok", "general-purpose"} <= set(policy.callers)
     assert "odd one" not in policy.callers
     assert {"Read", "mcp__git__NAME"} <= set(policy.tools)
