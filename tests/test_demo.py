@@ -110,7 +110,7 @@ def test_data_is_open_in_its_task_only(shown):
     order(
         text, "❌ reviewer: read_file", "data-tier", "✅ reviewer in TASK-4", "❌ reviewer in TASK-4", "capsule-ended"
     )
-    assert "TASK-3 ended; left unused: plan[2] {'write_file': {'path': 'src/schema.py'}}" in text
+    assert "TASK-3 ended; left unused: plan[2], write_file path src/schema.py" in text
 
 
 def test_it_ends_with_a_report_and_a_verified_ledger(shown):

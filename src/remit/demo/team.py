@@ -177,7 +177,7 @@ class Team:
             show("reviewer in TASK-4", self.tools.read_file, path)
         for state in self.authority.end("TASK-2", by=PERSON).states:
             plan = self.authority.unused(state).plan
-            left = ", ".join(f"plan[{i}] {state.task.source['plan'][i]}" for i in plan) or "nothing"
+            left = ", ".join(f"plan[{i}], {_in_words(state.task.source['plan'][i])}" for i in plan) or "nothing"
             say(f"{state.task.capsule.id} ended; left unused: {left}")
 
     def issue(self, **data: Any) -> None:
