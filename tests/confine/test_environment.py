@@ -27,6 +27,7 @@ def test_git_has_an_author_and_nothing_secret_passes(tmp_path: Path) -> None:
         "LC_ALL": "C",
         **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "A"),
         **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "a@b.example"),
+        "GIT_DISCOVERY_ACROSS_FILESYSTEM": "1",
     }
 
 

@@ -47,7 +47,7 @@ def home_of(environment: Mapping[str, str]) -> Path:
 
 
 def variables(profile: Profile, place: Place, environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a confined command: known and named variables, git's author, the proxy; never tokens."""
+    """The environment of a confined command: known and named variables, git's, the proxy; never tokens."""
     known = surroundings()
     wanted = (*known.variables, *profile.environment)
     found = {
@@ -60,6 +60,7 @@ def variables(profile: Profile, place: Place, environment: Mapping[str, str]) ->
     found.update(place.proxy)
     for name, value in author(place.root, environment).items():
         found.setdefault(name, value)
+    found["GIT_DISCOVERY_ACROSS_FILESYSTEM"] = "1"  # a folder that may be written is often a file system of its own
     return found
 
 

@@ -44,7 +44,7 @@ def record_ran(
         "changes": len(changes) if changes is not None else None,
         "sweep": sweep,
         "findings": [
-            {"code": one.code, "path": one.path[:300], "by_run": one.by_run, "aside": one.aside}
+            {"code": one.code, "path": one.path[:300], "text": one.what[:300], "by_run": one.by_run, "aside": one.aside}
             for one in findings[:MAX_RECORDED]
         ],
     }

@@ -148,6 +148,12 @@ def test_what_a_command_really_says_gives_the_hint(project: Project):
     assert "remit.yaml.new" not in found
 
 
+def assert_names(ran: JSON, path: str) -> None:
+    """The only finding is about a path. The overlay applies none of the changes, and names it among the reasons."""
+    [finding] = ran["findings"]
+    assert finding["path"] == path or (finding["path"] == "." and f"`{path}` is protected" in finding["text"])
+
+
 def test_a_command_can_not_hide_that_it_ran(project: Project):
     """It empties every file that its shell has open, also those that were saved while it runs."""
     (project.root / "x.sh").write_text("mkdir sub; echo evil > sub/CLAUDE.md; for f in /proc/$$/fd/*; do : > $f; done")
@@ -155,7 +161,7 @@ def test_a_command_can_not_hide_that_it_ran(project: Project):
     shell(project, text)
     assert "`sub/CLAUDE.md` is protected" in told(project, question)
     [ran] = (entry for entry in project.entries() if entry["type"] == "confined")
-    assert [found["path"] for found in ran["findings"]] == ["sub/CLAUDE.md"]
+    assert_names(ran, "sub/CLAUDE.md")
 
 
 def test_a_program_that_an_agent_put_into_the_path_is_not_run_outside(
@@ -331,5 +337,5 @@ def test_a_daemon_that_dies_while_a_command_runs(tmp_path: Path):
     assert "`sub/CLAUDE.md` is protected" in told(project, question)
     assert not (project.root / "sub/CLAUDE.md").exists()
     [ran] = (entry for entry in project.entries() if entry["type"] == "confined")
-    assert [found["path"] for found in ran["findings"]] == ["sub/CLAUDE.md"]
+    assert_names(ran, "sub/CLAUDE.md")
     project.run(json.dumps({"hook_event_name": "SessionEnd", "session_id": SESSION}).encode())
