@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from remit.cli.output import columns
 from tests.cli.kit import Remit
 from tests.scan.repositories import REVIEWER, definition, write
 
@@ -60,3 +61,41 @@ def test_only_strict_minds_warnings(remit: Remit, tmp_path: Path):
     root = write(tmp_path / "repository", {".claude/agents/a.md": definition("a", None)})
     assert remit("scan", str(root)).code == 0
     assert remit("scan", str(root), "--strict").code == 1
+
+
+def test_what_to_do_first(remit: Remit, tmp_path: Path):
+    """The most harmful finding comes first, then what to do; nobody is told that all is well where nothing was read."""
+    files = {
+        ".claude/settings.json": '{"permissions": {"allow": ["Bash(*)"], "deny": ["Read(./.env)"]}}',
+        ".claude/agents/검토자.md": definition("검토자", "Read"),
+        ".claude/agents/an-agent.md": definition("an-agent", None),
+        ".claude/agents/code-reviewer.md": REVIEWER,
+    }
+    root = write(tmp_path / "repository", files)
+    said = remit("scan", str(root)).out.splitlines()
+    assert said[-1] == "next: correct what is marked ❌, then `remit init` writes a policy from this"
+    codes = [line.rpartition("[")[2].rstrip("]") for line in said if line.endswith("]")]
+    assert codes == ["read-only-can-write", "settings-allow-everything", "moot-scope", "no-tool-list"]
+    assert "1 error, 3 warnings:" in said
+    rows = [line.partition(".claude/")[0] for line in said if " .claude/" in line and "✅" in line]
+    assert len(rows) == 4
+    assert len(set(map(columns, rows))) == 1
+    assert rows[0].split()[2] == "🔒", "only one file may not be read"
+    (root / "remit.yaml").write_text("remit: 1\n")
+    assert remit("scan", str(root)).out.endswith("`remit check` compares these places with the policy\n")
+    assert "✅" not in remit("scan", str(write(tmp_path / "empty", {"README.md": "# Hello\n"}))).out
+
+
+def test_what_only_all_shows(remit: Remit, tmp_path: Path):
+    """Rows that say nothing certain, and names that were joined although they differ in form only."""
+    files = {
+        ".claude/agents/scout.md": definition("scout", "Read"),
+        ".claude/agents/clerk.md": "---\nname: clerk\ndescription: x\ntools: {a: {b: 1}}\n---\n",
+        "docs/team.md": "# Agents\n\n| Agent | Tools |\n|---|---|\n| Scout | Read |\n| Clerk | Read |\n",
+    }
+    root = str(write(tmp_path / "repository", files))
+    some, every = remit("scan", root).out, remit("scan", root, "--all").out
+    assert "joined:" not in some
+    assert "joined: " in every
+    assert "？  .claude/agents/clerk.md:" not in some
+    assert "？  .claude/agents/clerk.md:" in every

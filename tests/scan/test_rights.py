@@ -159,8 +159,8 @@ LACKS = "a table gives agents servers that no tool of their definitions belongs 
         (
             "| a-dev | maps |\n| b-dev | mail |\n",
             [
-                "definition-narrower None: " + LACKS + "`mail` (b-dev)",
                 "definition-wider None: definitions grant tools of servers that a table does not give: `mail` (a-dev)",
+                "definition-narrower None: " + LACKS + "`mail` (b-dev)",
             ],
         ),
         ("| a-dev | maps, mail |\n| c-dev | mail |\n", []),

@@ -9,6 +9,7 @@ import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
+from unicodedata import combining, east_asian_width
 
 if TYPE_CHECKING:
     from remit.model.errors import Problem, RemitError
@@ -122,6 +123,11 @@ def paint(text: str, style: str) -> str:
 def symbols(text: str) -> str:
     """The text with words for symbols where the terminal can't show them."""
     return text if unicode_output() else text.translate(_PLAIN)
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _encoded(text: str) -> bytes:

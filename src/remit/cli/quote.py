@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from unicodedata import combining, east_asian_width
 
 from remit import catalog
-from remit.cli.output import paint
+from remit.cli.output import columns, paint
 from remit.declare.files import read_text
 from remit.model.errors import RemitError
 from remit.model.text import shown
@@ -53,13 +52,8 @@ def frame(policy: Path, place: str) -> list[str]:
     above = rows[line - 2].rstrip("\r") if line > 1 else ""
     lines = [paint(f"{line - 1:>4} | {shown(above, _WIDTH)}".rstrip(), "dim")] if above.strip() and not start else []
     lines.append(f"{paint(number, 'dim')}{before}{under}{rest}".rstrip())
-    lines.append(paint(blank, "dim") + " " * _columns(before) + paint("^" * max(1, _columns(under)), "red"))
+    lines.append(paint(blank, "dim") + " " * columns(before) + paint("^" * max(1, columns(under)), "red"))
     return lines
-
-
-def _columns(text: str) -> int:
-    """How many columns of a terminal the text takes."""
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _found(policy: Path, place: str | None) -> tuple[list[str], int, int] | None:

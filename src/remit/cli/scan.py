@@ -14,7 +14,7 @@ import msgspec
 
 from remit.cli.common import FINE, write_file
 from remit.cli.options import JsonOption
-from remit.cli.output import out, out_json, paint
+from remit.cli.output import columns, out, out_json, paint
 from remit.cli.parameters import Argument, Option
 from remit.draft.teams import teams
 from remit.explain.visible import bounded
@@ -46,7 +46,7 @@ def command(
 ) -> int:
     """Scan a repository for what it says its agents may do: definitions, settings, matrices. Changes and runs nothing.
 
-    Exits with 1 if two places contradict each other, or an agent can do what its own text rules out.
+    Exits with 1 for an error (❌): two places contradict each other, or an agent can do what its own text rules out.
 
     Examples: `remit scan`, `remit scan ../service --html agents.html`, `remit scan --json | jq .findings`
     """
@@ -84,6 +84,7 @@ def watched(*, machine: bool) -> Iterator[Callable[[str], None] | None]:
 def text_of(survey: Survey, *, every: bool = False) -> str:
     """The survey for a terminal."""
     lines = [*_heading(survey), *_matrix(survey, every=every), *_findings(survey, every=every), *_held(survey)]
+    lines += _next(survey)
     for path, why in survey.skipped[: None if every else 3]:
         lines.append(paint(f"not read: {bounded(path, 100)}: {bounded(why, 100)}", "dim"))
     if len(survey.skipped) > 3 and not every:
@@ -102,23 +103,26 @@ def _heading(survey: Survey) -> Iterable[str]:
 
 
 def _matrix(survey: Survey, *, every: bool) -> Iterable[str]:
-    lines = board(survey)
+    rows = board(survey)
+    lines = rows if every else [line for line in rows if line.tells]
     if not lines:
         return
     shown = lines if every else lines[:_ROWS]
-    width = min(26, max(len(bounded(line.agent, 26)) for line in shown))
+    names = {line.agent: bounded(line.agent, 26) for line in shown}
+    width = max(map(columns, names.values()))
     yield ""
     yield " " * width + "  " + " ".join(f"{_SHORT.get(column, column):>6}" for column in COLUMNS)
     before = None
     for line in shown:
-        name = "" if (line.agent, line.team) == before else bounded(line.agent, width)
+        name = "" if (line.agent, line.team) == before else names[line.agent]
         before = (line.agent, line.team)
         cells = " ".join(f"{SIGNS[cell.mark]:>{6 if cell.mark is None else 5}}" for cell in line.cells)
-        yield f"{name:<{width}}  {cells}  {paint(bounded(str(line.account.place), 60), 'dim')}"
+        yield f"{name}{' ' * (width - columns(name))}  {cells}  {paint(bounded(str(line.account.place), 60), 'dim')}"
     if len(lines) > len(shown):
         yield paint(f"… and {len(lines) - len(shown)} more rows (--all, or --html FILE)", "dim")
     yield paint("✅ yes  🔒 with a scope  ❌ no  ？ unclear  · not said", "dim")
-    joined = [agent for agent in survey.agents if len(agent.names) > 1]
+    joined = [agent for agent in survey.agents if every or len(set(map(_letters, agent.names))) > 1]
+    joined = [agent for agent in joined if len(agent.names) > 1]
     for agent in joined[: None if every else 5]:
         yield paint(f"joined: {', '.join(bounded(name, 40) for name in agent.names)}", "dim")
 
@@ -127,8 +131,11 @@ def _findings(survey: Survey, *, every: bool) -> Iterable[str]:
     counts = Counter((one.weight, one.code) for one in survey.findings)
     seen: Counter[tuple[Weight, str]] = Counter()
     yield ""
-    if not survey.findings:
-        yield f"{paint('✅', 'green')} nothing contradicts itself"
+    if not survey.findings and survey.agents:
+        yield f"{paint('✅', 'green')} no contradictions or risks found"
+    if survey.findings:
+        weights = Counter(one.weight for one in survey.findings)
+        yield ", ".join(counted(weights[weight], weight) for weight in Weight if weights[weight]) + ":"
     for one in survey.findings:
         key = (one.weight, one.code)
         seen[key] += 1
@@ -154,6 +161,23 @@ def _held(survey: Survey) -> Iterable[str]:
     yield f"Of {_many(total, 'statement')} about an agent and a tool, what enforces them today:"
     for who, count, _ in survey.enforced:
         yield f"  {count:>5}  {who}" if count or "remit.yaml" not in who else f"         {who}"
+
+
+def _next(survey: Survey) -> Iterator[str]:
+    """What to do with this: nothing is enforced until there is a policy."""
+    if not survey.agents:
+        return
+    policy = any("remit.yaml" in who for who, *_ in survey.enforced)
+    errors = any(one.weight is Weight.ERROR for one in survey.findings)
+    first = "correct what is marked ❌, then " if errors else ""
+    todo = "`remit check` compares these places with the policy" if policy else "`remit init` writes a policy from this"
+    yield ""
+    yield f"next: {first}{todo}"
+
+
+def _letters(name: str) -> str:
+    """A name without what spellings of one name differ in anyway."""
+    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def _many(count: int, noun: str) -> str:

@@ -28,6 +28,11 @@ class Line(msgspec.Struct, frozen=True):
     account: Account
     cells: tuple[Cell, ...]
 
+    @property
+    def tells(self) -> bool:
+        """Whether it says anything certain."""
+        return any(cell.mark not in (None, Mark.UNCLEAR) for cell in self.cells)
+
 
 def board(survey: Survey) -> list[Line]:
     """The rows, agent by agent, the source that a host follows first."""
@@ -48,6 +53,8 @@ def _cell(account: Account, column: str) -> Cell:
         if account.extent is Extent.UNCLEAR:
             return Cell(Mark.UNCLEAR)
         return Cell(Mark.NO if account.closed and column != "other" else None)
+    if marks == {Mark.NO} and all(entry.scope is not None for entry in entries):
+        return Cell(Mark.SCOPED, entries)  # `deny: Read(.env)` takes away a part
     return Cell(next(mark for mark in _STRONGEST if mark in marks), entries)
 
 

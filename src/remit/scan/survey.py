@@ -17,6 +17,7 @@ from remit.scan.inventory import Inventory, Thing
 from remit.scan.lint.agents import agent_findings, risky_pairs
 from remit.scan.lint.counts import count_findings, is_past_page, sum_findings
 from remit.scan.lint.documents import document_findings
+from remit.scan.lint.finding import harm
 from remit.scan.lint.policy import policy_findings
 from remit.scan.lint.rights import right_findings
 from remit.scan.lint.rosters import Team, roster_findings
@@ -99,7 +100,9 @@ def scan(
         *risky_pairs(agents),
         *(policy_findings(agents) if policy else ()),
     ]
-    ordered = sorted(set(grouped(findings)), key=lambda one: (_RANK[one.weight], one.code, one.agent or "", one.places))
+    ordered = sorted(
+        set(grouped(findings)), key=lambda one: (_RANK[one.weight], harm(one.code), one.agent or "", one.places)
+    )
     return Survey(
         root=walk.root,
         agents=tuple(agent for agent in everybody if any(one.kind is not Kind.ROSTER for one in agent.accounts)),

@@ -8,7 +8,7 @@ from functools import cache
 from remit.catalog import text as shipped
 from remit.declare.nodes import parse
 from remit.scan.model import Finding, Place, Weight
-from remit.scan.vocabulary import plain_node
+from remit.scan.vocabulary import plain_node, section
 
 
 @cache
@@ -36,6 +36,12 @@ def finding(
         why=row["why"].format(**values),
         fix=row["fix"].format(**values),
     )
+
+
+def harm(code: str) -> tuple[int, str]:
+    """Where a code stands among those of its weight: what is most harmful first."""
+    first = list(section("most_harmful"))
+    return (first.index(code) if code in first else len(first), code)
 
 
 def listing(names: Sequence[str], most: int = 4) -> str:
