@@ -21,6 +21,7 @@ TOLD = {"docs/tasks.md", "docs/approvals.md", "docs/tutorial.md", *(f"docs/howto
 
 ELSEWHERE = {
     "README.md": "tests/test_docs.py, section by section",
+    "docs/index.md": "tests/test_docs_site.py: its commands are those of the README",
     "docs/guard.md": "tests/test_docs.py: its blocks are one program",
     "docs/howto/langgraph.md": "below, under hosts: it needs LangGraph",
     "docs/formats/verify-by-hand.md": "tests/record/test_format_page.py",

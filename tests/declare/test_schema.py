@@ -9,6 +9,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from remit import catalog
 from remit.declare.format import schema, schema_of_tests
 
 ROOT = Path(__file__).parents[2]
@@ -108,11 +109,20 @@ def test_it_accepts_the_examples(path):
         "flag-no",
         "flag-on",
         "flag-quoted",
+        "unknown-pack",
         pytest.param("bad-name"),
     ],
 )
 def test_it_rejects_what_is_wrong_in_shape(name):
     assert errors((BAD / f"{name}.yaml").read_text()) != []
+
+
+def test_an_editor_proposes_packs_and_hosts():
+    found = schema()["properties"]
+    assert found["use"]["anyOf"][1]["items"] == {"enum": catalog.packs()}
+    assert sorted(found["hosts"]["properties"]) == catalog.hosts()
+    assert errors("remit: 1\nhosts: {claude-code: {mian: a}}\n") != []
+    assert errors("remit: 1\nhosts: {one-of-a-plugin: {main: a}}\n") == []
 
 
 @pytest.mark.parametrize(("file", "made"), [("policy.schema.json", schema), ("tests.schema.json", schema_of_tests)])

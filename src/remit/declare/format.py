@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from remit import catalog
 from remit.declare.callers import (
     ENFORCE,
     ON_VIOLATION,
@@ -44,7 +45,7 @@ from remit.forms.shapes import (
     Scalar,
     Text,
 )
-from remit.forms.texts import Moment, Name, NamePattern, names
+from remit.forms.texts import Known, Moment, Name, NamePattern, many, names
 from remit.model.policy import Grant, Never, Question, Reserved
 from remit.model.terms import EFFECTS, RISKS
 from remit.scopes import kinds
@@ -143,7 +144,7 @@ _grant = Record(
 SHARED = {
     "remit": Field(Number(1, 1), "the version of the format", required=True),
     "include": Field(ListOf(Text(), single=True), "further files below the root"),
-    "use": Field(names, "tool packs"),
+    "use": Field(many(Known(catalog.packs)), "tool packs"),
     "tools": Field(MapOf(Ref("tool", lambda: tool), keys=NAME, what="tool"), "tools beside those of the packs"),
     "toolsets": Field(MapOf(_patterns, keys=NAME, what="toolset"), "named groups of tools"),
     "roles": Field(MapOf(role, keys=NAME, what="role"), "what several agents have in common"),
@@ -211,7 +212,9 @@ policy = Record(
         **CONFINEMENT,
         "hosts": Field(
             MapOf(
-                Record({"main": Field(Name, "the agent that a session without a name is")}, what="a host"), what="host"
+                Record({"main": Field(Name, "the agent that a session without a name is")}, what="a host"),
+                what="host",
+                offered=catalog.hosts,
             ),
             "by host, who its main session is",
         ),
