@@ -482,7 +482,7 @@ def _patterns(text: Text, document: Document) -> Iterator[Finding]:
 
 
 def _scopes(document: Document, accounts: Sequence[Account]) -> Iterator[Finding]:
-    """A mark that says "with a scope", and no place that says which. For a table that `remit docs` wrote, the policy does."""
+    """A mark that says "with a scope", and no place that says which. For a table of `remit docs`, the policy does."""
     written = {row.line for table in document.tables if is_written(table, document) for row in table.rows}
     names = Names(one.agent for one in accounts if one.kind is Kind.SECTION)
     given = {(key_of(one.agent), tool_key(e.tool)) for one in accounts for e in one.entries if e.scope}
