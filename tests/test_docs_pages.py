@@ -50,7 +50,7 @@ NOT_RUN = {
 }
 """Pages whose policies are loaded and whose commands are checked by their words (test_docs_commands.py), and why."""
 
-RUNS = ("console", "sh", "python")
+RUNS = ("console", "sh", "bash", "python", "py")
 
 
 def name_of(page: Path) -> str:
