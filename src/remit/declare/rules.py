@@ -233,6 +233,13 @@ _EXTRA_FIELDS = {
 }
 
 
+_VERBS_OF: dict[str, tuple[Verb, ...]] = {
+    **dict.fromkeys(("ask", *QUORUM), ("must_ask",)),
+    "except": ("may_not", "must_ask"),
+}
+"""Parts of a scope that belong only to some rules."""
+
+
 class _Format:
     """The shapes of scopes: a part for each kind, conditions, effects, and what is taken out again."""
 
@@ -340,12 +347,12 @@ class Rules(Shape):
 
     def _rule(self, tools: tuple[str, ...] | None, read: Any, at: str, reader: Reader) -> Rule:
         extra, scope = read
-        for key in ("ask", *QUORUM):
-            if key in extra and self.verb != "must_ask":
+        for key in extra:
+            if self.verb not in _VERBS_OF.get(key, (self.verb,)):
                 reader.fail(at, "misplaced-key", f"`{key}` belongs to must_ask, not to {self.verb}")
         if tools is None and "examples" in extra:
             reader.fail(at, "misplaced-key", "examples need a tool")
-        if scope.except_ is not None and self.verb == "may":
+        if scope.except_ is not None and self.verb not in _VERBS_OF["except"]:
             reader.fail(
                 at,
                 "misplaced-key",
@@ -354,20 +361,38 @@ class Rules(Shape):
         return Rule(self.verb, tools, scope, at=at, **extra)
 
     def schema(self) -> JSON:
-        return {"$ref": "#/$defs/rules"}
+        return {"$ref": f"#/$defs/{self.verb}"}
+
+
+def _rules_schema(verb: Verb) -> JSON:
+    """The JSON Schema of what stands under `may`, `must_ask` or `may_not`: not every part of a scope belongs to each."""
+    parts = {
+        key: {"$ref": f"#/$defs/scope/properties/{key}", "description": field.about}
+        for key, field in _format().scope.fields.items()
+        if verb in _VERBS_OF.get(key, (verb,))
+    }
+    scope = {"type": "object", "properties": parts, "additionalProperties": False, "minProperties": 1}
+    name = NamePattern.schema()
+    scoped = {
+        "type": "object",
+        "propertyNames": {"pattern": name["pattern"]},
+        "additionalProperties": {"anyOf": [{"$ref": f"#/$defs/{verb}-scope"}, {"type": "null"}]},
+        "minProperties": 1,
+    }
+    names = {"type": "array", "items": name, "minItems": 1}
+    entry = {"anyOf": [name, names, {"$ref": f"#/$defs/{verb}-scope"}, scoped]}
+    return {f"{verb}-scope": scope, verb: {"anyOf": [{"type": "array", "items": entry}, entry]}}
 
 
 def definitions() -> dict[str, JSON]:
     """The parts of the JSON Schema that others refer to."""
-    name = {"type": "string"}
-    scope = {"$ref": "#/$defs/scope"}
-    scoped = {"type": "object", "additionalProperties": {"anyOf": [scope, {"type": "null"}]}}
-    entry = {"anyOf": [name, {"type": "array", "items": name}, scope, scoped]}
     format = _format()
     named = [field.shape for field in format.parts.values() if isinstance(field.shape, Ref)]
     return {
         "scope": format.scope.schema(),
-        "rules": {"anyOf": [{"type": "array", "items": entry}, entry]},
+        **_rules_schema("may"),
+        **_rules_schema("may_not"),
+        **_rules_schema("must_ask"),
         "exception": format.exception.schema(),
         "condition": format.condition.schema(),
         **{ref.name: ref.shape.schema() for ref in named},
