@@ -86,7 +86,7 @@ class _ConditionShape(Shape):
         """`each`: how conditions on the fields of one element of a list are written, if there can be any."""
         regex = Parsed(compile_regex, "a regular expression", "bad-regex", quote=True, format="regex")
         lengths = Record(
-            {"min": Field(Number(0, 10**9), "at least so long"), "max": Field(Number(0, 10**9), "at most so long")},
+            {"min": Field(Number(0, 10**9), "the least length"), "max": Field(Number(0, 10**9), "the greatest length")},
             what="a length",
         )
         fields = {
@@ -228,7 +228,7 @@ _EXTRA_FIELDS = {
             lambda values, node, reader: Examples(**{k: tuple(v) for k, v in values.items()}),
             what="examples",
         ),
-        "calls decided when the policy loads",
+        "calls that Remit decides when the policy loads; a wrong one is an error",
     ),
 }
 
@@ -249,10 +249,16 @@ class _Format:
         each = ListOf(_Fields(Ref("condition", lambda: self.condition)), single=True, some=True)
         fields = {
             **self.parts,
-            "where": Field(MapOf(_ConditionShape(kinds, each), what="argument"), "conditions on single arguments"),
-            "when": Field(_When(), "conditions on the trusted context"),
+            "where": Field(
+                MapOf(_ConditionShape(kinds, each), what="argument"),
+                "conditions on single arguments: a value, a list of values, {min, max}, {regex} …",
+            ),
+            "when": Field(
+                _When(),
+                "conditions on what the host or program says of the call: mode, environment, session, task, directory",
+            ),
             "effect": Field(effects, "what it does"),
-            "except": Field(Ref("exception", lambda: self.exception), "taken out again"),
+            "except": Field(Ref("exception", lambda: self.exception), "what the rule does not apply to"),
         }
         excepted = {key: field for key, field in fields.items() if key not in ("except", "when")}
         self.exception = Record(excepted, _excepted, what="an exception")
@@ -365,7 +371,7 @@ class Rules(Shape):
 
 
 def _rules_schema(verb: Verb) -> JSON:
-    """The JSON Schema of what stands under `may`, `must_ask` or `may_not`: not every part of a scope belongs to each."""
+    """The JSON Schema of the entries of `may`, `must_ask` or `may_not`: not every part of a scope belongs to each."""
     parts = {
         key: {"$ref": f"#/$defs/scope/properties/{key}", "description": field.about}
         for key, field in _format().scope.fields.items()
