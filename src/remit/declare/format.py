@@ -225,7 +225,7 @@ policy = Record(
                 what="host",
                 offered=catalog.hosts,
             ),
-            "who the main agent of each host is: {claude-code: {main: NAME}}",
+            "who the main agent of each host is: {HOST: {main: NAME}}",
         ),
         "root": Field(Text(), "the directory that paths are relative to; the default is the policy's own"),
         "unsafe_unprotect": Field(globs, "paths that are no longer protected: weakens enforcement"),
