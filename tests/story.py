@@ -88,7 +88,8 @@ class Story:
         (folder / "home").mkdir()
         self.invitation = ""
         self.ran = 0
-        for name in ("REMIT_STORE", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "VIRTUAL_ENV", "COLUMNS"):
+        hosts = ("CLAUDE_CONFIG_DIR", "COPILOT_HOME", "CODEX_HOME", "GEMINI_CLI_HOME")
+        for name in (*hosts, "REMIT_STORE", "XDG_CONFIG_HOME", "VIRTUAL_ENV", "COLUMNS"):
             patch.delenv(name, raising=False)
         more = {"HOME": str(folder / "home"), "XDG_STATE_HOME": str(folder / "state"), "USER": "you", "LOGNAME": "you"}
         more |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}

@@ -16,11 +16,19 @@ PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 HOW_TO = sorted(
     page.name for page in (ROOT / "docs" / "howto").glob("*.md") if page.name not in ("index.md", "langgraph.md")
 )
-TOLD = {"docs/tasks.md", "docs/approvals.md", "docs/tutorial.md", *(f"docs/howto/{name}" for name in HOW_TO)}
+TOLD = {
+    "docs/tasks.md",
+    "docs/approvals.md",
+    "docs/incidents.md",
+    "docs/reviews.md",
+    "docs/tutorial.md",
+    *(f"docs/howto/{name}" for name in HOW_TO),
+}
 """Pages that are stories: all that can be run on them is run, from top to bottom."""
 
 ELSEWHERE = {
     "README.md": "tests/test_docs.py, section by section",
+    "docs/index.md": "tests/test_docs_site.py: its commands are those of the README",
     "docs/guard.md": "tests/test_docs.py: its blocks are one program",
     "docs/howto/langgraph.md": "below, under hosts: it needs LangGraph",
     "docs/formats/verify-by-hand.md": "tests/record/test_format_page.py",
@@ -38,13 +46,11 @@ AFTER = {
 """Pages that go on where another ends: what they name is there then."""
 
 NOT_RUN = {
-    "docs/incidents.md": "a story over days; the how-to on stopping an agent runs its commands",
-    "docs/reviews.md": "a story over months",
     "docs/runners.md": "pushes to a remote; tests/runners/ runs runners",
 }
 """Pages whose policies are loaded and whose commands are checked by their words (test_docs_commands.py), and why."""
 
-RUNS = ("console", "sh", "python")
+RUNS = ("console", "sh", "bash", "python", "py")
 
 
 def name_of(page: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from importlib.metadata import metadata, requires
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,28 @@ def test_the_build_backend_is_pinned():
 def test_what_the_demo_runs_on_is_what_is_tested():
     run, dev = (pinned(ROOT / "requirements" / name) for name in ("run.txt", "dev.txt"))
     assert {name: pins for name, pins in run.items() if dev.get(name) != pins} == {}
+
+
+PERMISSIVE = re.compile(r"MIT|BSD|Apache|ISC|PSF|Python Software Foundation")
+
+
+def licence(package: str) -> str:
+    """What an installed package says of its licence; the text of a licence itself says too much."""
+    about = metadata(package)
+    said = [about["License-Expression"] or "", (about["License"] or "").partition("\n")[0]]
+    return "; ".join([*said, *(one for one in about.get_all("Classifier", []) if one.startswith("License ::"))])
+
+
+def test_whatever_is_installed_with_it_has_a_permissive_licence():
+    wanted, found = [Requirement(line.partition(" #")[0]).name for line in PROJECT["project"]["dependencies"]], {}
+    while wanted:
+        name = canonicalize_name(wanted.pop())
+        if name not in found:
+            found[name] = licence(name)
+            needs = map(Requirement, requires(name) or [])
+            wanted += [one.name for one in needs if one.marker is None or one.marker.evaluate({"extra": ""})]
+    assert len(found) > len(PROJECT["project"]["dependencies"])
+    assert {name: said for name, said in found.items() if "GPL" in said or not PERMISSIVE.search(said)} == {}
 
 
 def test_the_hosts_from_npm_are_pinned_by_hash_and_without_addresses():

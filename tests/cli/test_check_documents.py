@@ -43,6 +43,15 @@ def test_a_table_against_the_policy(remit: Remit):
     assert "policy-narrower" not in remit("check", "--quiet").out
 
 
+def test_a_matrix_that_docs_wrote_is_no_finding(remit: Remit):
+    """Its marks say "with a scope"; the policy, which it is made from, has the scope."""
+    folder = remit.policy(POLICY.replace("Write,", '{Write: {path: "src/**"}},')).parent
+    write(folder, {"docs/agents.md": "# Agents\n\n<!-- remit:matrix -->\n<!-- /remit -->\n"})
+    assert remit("docs").code == 0
+    assert "🔒" in (folder / "docs" / "agents.md").read_text("utf-8")
+    assert codes(remit) == {}
+
+
 def test_definitions_against_the_policy(remit: Remit):
     write(
         project(remit),

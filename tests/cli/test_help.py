@@ -37,6 +37,7 @@ def test_every_page_has_an_example(path: tuple[str, ...], remit: Remit):
     assert re.search(r"^ *Examples?:$", page.out, re.MULTILINE)
     for line in examples:
         assert line in page.out
+    assert " range>" not in page.out, "a number has a name: metavar"
 
 
 def test_the_first_page_has_some(remit: Remit):

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from remit import catalog
 from remit.declare.format import schema, schema_of_tests
 
 ROOT = Path(__file__).parents[2]
@@ -75,10 +76,14 @@ def test_a_property_without_a_description_is_found():
 
 @pytest.mark.parametrize("made", [schema, schema_of_tests])
 def test_every_reference_leads_somewhere(made):
-    text = json.dumps(made())
-    wanted = {part.split('"')[0] for part in text.split('"#/$defs/')[1:]}
+    whole = made()
+    wanted = {part.split('"')[0] for part in json.dumps(whole).split('"#/')[1:]}
     assert wanted
-    assert wanted <= set(made()["$defs"])
+    for pointer in wanted:
+        found = whole
+        for key in pointer.split("/"):
+            found = found[key]  # raises KeyError
+        assert found
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
@@ -108,11 +113,23 @@ def test_it_accepts_the_examples(path):
         "flag-no",
         "flag-on",
         "flag-quoted",
+        "unknown-pack",
+        "may-as-text",
+        "misplaced-ask",
+        "misplaced-except",
         pytest.param("bad-name"),
     ],
 )
 def test_it_rejects_what_is_wrong_in_shape(name):
     assert errors((BAD / f"{name}.yaml").read_text()) != []
+
+
+def test_an_editor_proposes_packs_and_hosts():
+    found = schema()["properties"]
+    assert found["use"]["anyOf"][1]["items"] == {"enum": catalog.packs()}
+    assert sorted(found["hosts"]["properties"]) == catalog.hosts()
+    assert errors("remit: 1\nhosts: {claude-code: {mian: a}}\n") != []
+    assert errors("remit: 1\nhosts: {one-of-a-plugin: {main: a}}\n") == []
 
 
 @pytest.mark.parametrize(("file", "made"), [("policy.schema.json", schema), ("tests.schema.json", schema_of_tests)])

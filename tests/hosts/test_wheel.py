@@ -64,6 +64,18 @@ def test_what_the_wheel_says_of_itself(wheel: Path):
     assert "Requires-Python: >=3.11" in text
 
 
+def test_what_the_wheel_holds(wheel: Path):
+    """The package with all of its data, and nothing else."""
+    source = ROOT / "src"
+    files = {path.relative_to(source).as_posix() for path in (source / "remit").rglob("*") if path.is_file()}
+    with zipfile.ZipFile(wheel) as archive:
+        held = set(archive.namelist())
+    about = {name for name in held if ".dist-info/" in name}
+    assert held - about == {name for name in files if "__pycache__" not in name}
+    assert {"remit/py.typed", "remit/catalog/tiers.yaml"} <= held
+    assert any(name.endswith("/licenses/LICENSE") for name in about)
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_it_is_installed_and_works(version: str, wheel: Path, tmp_path: Path):
     found = shutil.which(f"python{version}")

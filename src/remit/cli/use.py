@@ -28,7 +28,7 @@ def command(
     ] = "90d",
     agent: AgentOption = None,
     often: Annotated[
-        int, Option("--often", min=1, help="How many denials of one kind count as too narrow a rule.")
+        int, Option("--often", metavar="N", min=1, help="How many denials of one kind count as too narrow a rule.")
     ] = OFTEN,
     policy: PolicyOption = None,
     json: JsonOption = False,

@@ -104,15 +104,17 @@ def enforcement(value: Any) -> Enforce | None:
 _record = {
     "roles": Field(names, "roles it belongs to"),
     "may": Field(Rules("may"), "what it may do"),
-    "must_ask": Field(Rules("must_ask"), "what it may do after asking"),
-    "may_not": Field(Rules("may_not"), "what it may never do, whatever else says so"),
+    "must_ask": Field(Rules("must_ask"), "what it may do once somebody has answered"),
+    "may_not": Field(Rules("may_not"), "what it must not do, whatever else permits it"),
     "delegates_to": Field(names, "whom it may hand work to; absent: nobody"),
-    "delegate_within": Field(Choice("own", "chain"), "chain: binds all it hands work to"),
+    "delegate_within": Field(
+        Choice("own", "chain"), "chain: its own limits also bind those it hands work to; default: own"
+    ),
     "acknowledges": Field(Flag(), "may acknowledge planned tier-3 actions of those it hands work to"),
     "may_issue": Field(
         Record(
             {
-                "capsules": Field(Flag(), "whether it may grant anything with the work that it hands on"),
+                "capsules": Field(Flag(), "true: it may grant with the work that it hands on"),
                 "data_tiers": Field(_tiers, "data tiers that it may pass on, if its own task grants them"),
                 "alone": Field(
                     Record(
@@ -125,23 +127,23 @@ _record = {
                         ),
                         what="alone",
                     ),
-                    "what it may grant though nobody granted it that",
+                    "what it may grant although nobody granted it that",
                 ),
             },
             what="may_issue",
         ),
-        "what it may hand out",
+        "what it may grant to those it hands work to",
     ),
     "locks": Field(
         Record(
             {
                 "may": Field(globs, "the only paths that it may write and delete", required=True),
-                "except": Field(globs, "of these, the ones that it may not"),
+                "except": Field(globs, "of these, the paths that it may not"),
             },
             lambda values, node, reader: Locks(may=values["may"], except_=values.get("except", ())),
             what="locks",
         ),
-        "where it may write and delete at all",
+        "the only places where it may write and delete, whatever its rules say",
     ),
     "skills": Field(names, "skills it may name"),
     "apis": Field(urls, "URLs it may reach"),

@@ -153,7 +153,7 @@ test_file = Record(
     {
         "remit_tests": Field(Number(1, 1), "the version of the format", required=True),
         "policy": Field(Text(), "the policy under test; the default is remit.yaml beside the file"),
-        "now": Field(Moment(), "the pinned clock"),
+        "now": Field(Moment(), "the time at which the calls are decided"),
         "facts": Field(_NodeShape(), "facts for all tests"),
         "tests": Field(
             ListOf(

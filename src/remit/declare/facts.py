@@ -49,7 +49,7 @@ _approval = Record(
 )
 _grant = Record(
     {
-        "agent": Field(Name, "to whom it is granted", required=True),
+        "agent": Field(Name, "the agent that gets it", required=True),
         "may": Field(Rules("may"), "what is granted", required=True),
         "until": Field(Moment(), "when the grant ends", required=True),
     },

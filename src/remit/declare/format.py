@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from remit import catalog
 from remit.declare.callers import (
     ENFORCE,
     ON_VIOLATION,
@@ -44,7 +45,7 @@ from remit.forms.shapes import (
     Scalar,
     Text,
 )
-from remit.forms.texts import Moment, Name, NamePattern, names
+from remit.forms.texts import Known, Moment, Name, NamePattern, many, names
 from remit.model.policy import Grant, Never, Question, Reserved
 from remit.model.terms import EFFECTS, RISKS
 from remit.scopes import kinds
@@ -67,7 +68,7 @@ _reserved = Record(
         "modules": Field(_texts, "python -m modules"),
         "tools": Field(_patterns, "tools, by name or pattern"),
         "urls": Field(urls, "URLs that nobody else may reach"),
-        "runner": Field(Name, "the only caller that may", required=True),
+        "runner": Field(Name, "the runner that alone may do it", required=True),
     },
     _operation,
     what="a reserved operation",
@@ -83,11 +84,13 @@ _never = Record(
         "category": Field(_texts, "tools of these categories"),
         "risk": Field(ListOf(Choice(*RISKS), single=True), "tools with one of these risk labels"),
         "kind": Field(
-            ListOf(Late(lambda: Choice(*kinds.names()), "a kind"), single=True), "tools with such an argument"
+            ListOf(Late(lambda: Choice(*kinds.names()), "a kind"), single=True), "tools with an argument of such a kind"
         ),
         "effect": Field(ListOf(Choice(*EFFECTS), single=True), "calls with one of these effects"),
-        "because": Field(Text(), "why, for people"),
-        "assuming": Field(ListOf(Choice("sandbox"), single=True), "what holds outside of Remit"),
+        "because": Field(Text(), "the reason, for people"),
+        "assuming": Field(
+            ListOf(Choice("sandbox"), single=True), "what is assumed to be enforced outside of Remit, such as a sandbox"
+        ),
     },
     lambda values, node, reader: Never(at=node.at, **values),
     what="a never statement",
@@ -109,7 +112,7 @@ _tier = Either(
     scalar=Choice("allow", "deny"),
     map=Record(
         {
-            "ask": Field(Name, "human, chain, a role or an agent", required=True),
+            "ask": Field(Name, "who is asked: human, chain, a role or an agent", required=True),
             "planned": Field(Flag(), "a passed plan and an acknowledgement answer it"),
             "statement": Field(Choice("required", "optional"), "required: the agent has to say why"),
             **QUORUM,
@@ -121,7 +124,7 @@ _tier = Either(
 
 _grant = Record(
     {
-        "agent": Field(Name, "to whom it is granted", required=True),
+        "agent": Field(Name, "the agent that gets it", required=True),
         "may": Field(Rules("may"), "what is granted", required=True),
         "adr": Field(Text(), "the document behind it", required=True),
         "approved_by": Field(Text(), "who approved it", required=True),
@@ -142,25 +145,32 @@ _grant = Record(
 
 SHARED = {
     "remit": Field(Number(1, 1), "the version of the format", required=True),
-    "include": Field(ListOf(Text(), single=True), "further files below the root"),
-    "use": Field(names, "tool packs"),
-    "tools": Field(MapOf(Ref("tool", lambda: tool), keys=NAME, what="tool"), "tools beside those of the packs"),
-    "toolsets": Field(MapOf(_patterns, keys=NAME, what="toolset"), "named groups of tools"),
-    "roles": Field(MapOf(role, keys=NAME, what="role"), "what several agents have in common"),
+    "include": Field(
+        ListOf(Text(), single=True), "further policy files to read, relative to this one and below the root"
+    ),
+    "use": Field(many(Known(catalog.packs)), "tool packs: the tools of a host, with their arguments"),
+    "tools": Field(
+        MapOf(Ref("tool", lambda: tool), keys=NAME, what="tool"), "your own tools, in addition to those of the packs"
+    ),
+    "toolsets": Field(MapOf(_patterns, keys=NAME, what="toolset"), "names for groups of tools, to use in rules"),
+    "roles": Field(MapOf(role, keys=NAME, what="role"), "rules and limits that several agents share"),
     "agents": Field(MapOf(agent, keys=NAME, what="agent"), "who calls tools, and what each may do"),
     "runners": Field(MapOf(runner, keys=NAME, what="runner"), "programs that act for agents, such as CI"),
-    "reserved": Field(MapOf(_reserved, keys=NAME, what="operation"), "operations only their runner performs"),
-    "never": Field(ListOf(_never), "statements proved when the policy loads"),
-    "labels": Field(labels, "what things are"),
-    "grants": Field(ListOf(_grant), "standing grants"),
-    "protect": Field(globs, "further protected paths"),
+    "reserved": Field(MapOf(_reserved, keys=NAME, what="operation"), "operations that only one runner may perform"),
+    "never": Field(
+        ListOf(_never),
+        "statements that Remit proves when the policy loads: such a call is never allowed or asked about",
+    ),
+    "labels": Field(labels, "names for what calls touch, such as production or a data tier; they raise a call's tier"),
+    "grants": Field(ListOf(_grant), "standing grants: extra permissions with a reason, an approver and an end date"),
+    "protect": Field(globs, "further paths that no agent may change"),
 }
 """Keys that an included file may have too."""
 
 policy = Record(
     {
         **SHARED,
-        "name": Field(Text(), "what the policy is called"),
+        "name": Field(Text(), "the policy's name; the default is the name of its directory"),
         "lists": Field(
             MapOf(ListOf(Scalar(), some=True), keys=NAME, what="list"), "values that rules name: {one_of: {list: NAME}}"
         ),
@@ -181,7 +191,7 @@ policy = Record(
                 },
                 what="defaults",
             ),
-            "what holds where a tool says nothing",
+            "defaults for tools that do not say so themselves",
         ),
         "tiers": Field(
             Record(
@@ -198,12 +208,12 @@ policy = Record(
             ),
             "how far calls reach (0 reads, 4 can't be undone), and what each tier needs",
         ),
-        "gates": Field(gates, "passed by people, per capsule; with `before`, calls wait for them"),
+        "gates": Field(gates, "points in a task that a person has to pass; with `before`, calls wait until then"),
         "people": Field(people, "who may approve, operate, review and own; absent: one person with one passphrase"),
         "open_questions": Field(
             Number(1, 10_000), "how many questions of one agent, and of one task, may wait for an answer; 20 by default"
         ),
-        "ledger": Field(ledger, "where the ledger's events are streamed to"),
+        "ledger": Field(ledger, "where the ledger's events are streamed, and where its checkpoints are kept"),
         "on_violation": Field(on_violation, ON_VIOLATION),
         "review": Field(review, "how often agents are reviewed"),
         "enforce": Field(enforce, ENFORCE),
@@ -211,12 +221,14 @@ policy = Record(
         **CONFINEMENT,
         "hosts": Field(
             MapOf(
-                Record({"main": Field(Name, "the agent that a session without a name is")}, what="a host"), what="host"
+                Record({"main": Field(Name, "the agent that a session without a name is")}, what="a host"),
+                what="host",
+                offered=catalog.hosts,
             ),
-            "by host, who its main session is",
+            "who the main agent of each host is: {HOST: {main: NAME}}",
         ),
         "root": Field(Text(), "the directory that paths are relative to; the default is the policy's own"),
-        "unsafe_unprotect": Field(globs, "takes paths out of the protected ones"),
+        "unsafe_unprotect": Field(globs, "paths that are no longer protected: weakens enforcement"),
         "unsafe_no_credential": Field(Flag(), "true: activating and answering need no passphrase"),
     },
     what="a policy",

@@ -68,7 +68,7 @@ def _ledger(values: dict[str, Any], node: Node, reader: Reader) -> Any:
 
 ledger = Record(
     {
-        "streams": Field(MapOf(stream, keys=NAME, what="stream"), "where OCSF events go as they fall"),
+        "streams": Field(MapOf(stream, keys=NAME, what="stream"), "where OCSF events go while entries are written"),
         "anchors": Field(
             ListOf(_ANCHOR),
             "where checkpoints are kept: file:/PATH, git:/PATH#BRANCH, syslog:, https://…, witness:https://…+VKEY",

@@ -86,7 +86,7 @@ class _ConditionShape(Shape):
         """`each`: how conditions on the fields of one element of a list are written, if there can be any."""
         regex = Parsed(compile_regex, "a regular expression", "bad-regex", quote=True, format="regex")
         lengths = Record(
-            {"min": Field(Number(0, 10**9), "at least so long"), "max": Field(Number(0, 10**9), "at most so long")},
+            {"min": Field(Number(0, 10**9), "the least length"), "max": Field(Number(0, 10**9), "the greatest length")},
             what="a length",
         )
         fields = {
@@ -228,9 +228,16 @@ _EXTRA_FIELDS = {
             lambda values, node, reader: Examples(**{k: tuple(v) for k, v in values.items()}),
             what="examples",
         ),
-        "calls decided when the policy loads",
+        "calls that Remit decides when the policy loads; a wrong one is an error",
     ),
 }
+
+
+_VERBS_OF: dict[str, tuple[Verb, ...]] = {
+    **dict.fromkeys(("ask", *QUORUM), ("must_ask",)),
+    "except": ("may_not", "must_ask"),
+}
+"""Parts of a scope that belong only to some rules."""
 
 
 class _Format:
@@ -242,10 +249,16 @@ class _Format:
         each = ListOf(_Fields(Ref("condition", lambda: self.condition)), single=True, some=True)
         fields = {
             **self.parts,
-            "where": Field(MapOf(_ConditionShape(kinds, each), what="argument"), "conditions on single arguments"),
-            "when": Field(_When(), "conditions on the trusted context"),
+            "where": Field(
+                MapOf(_ConditionShape(kinds, each), what="argument"),
+                "conditions on single arguments: a value, a list of values, {min, max}, {regex} …",
+            ),
+            "when": Field(
+                _When(),
+                "conditions on what the host or program says of the call: mode, environment, session, task, directory",
+            ),
             "effect": Field(effects, "what it does"),
-            "except": Field(Ref("exception", lambda: self.exception), "taken out again"),
+            "except": Field(Ref("exception", lambda: self.exception), "what the rule does not apply to"),
         }
         excepted = {key: field for key, field in fields.items() if key not in ("except", "when")}
         self.exception = Record(excepted, _excepted, what="an exception")
@@ -340,12 +353,12 @@ class Rules(Shape):
 
     def _rule(self, tools: tuple[str, ...] | None, read: Any, at: str, reader: Reader) -> Rule:
         extra, scope = read
-        for key in ("ask", *QUORUM):
-            if key in extra and self.verb != "must_ask":
+        for key in extra:
+            if self.verb not in _VERBS_OF.get(key, (self.verb,)):
                 reader.fail(at, "misplaced-key", f"`{key}` belongs to must_ask, not to {self.verb}")
         if tools is None and "examples" in extra:
             reader.fail(at, "misplaced-key", "examples need a tool")
-        if scope.except_ is not None and self.verb == "may":
+        if scope.except_ is not None and self.verb not in _VERBS_OF["except"]:
             reader.fail(
                 at,
                 "misplaced-key",
@@ -354,20 +367,38 @@ class Rules(Shape):
         return Rule(self.verb, tools, scope, at=at, **extra)
 
     def schema(self) -> JSON:
-        return {"$ref": "#/$defs/rules"}
+        return {"$ref": f"#/$defs/{self.verb}"}
+
+
+def _rules_schema(verb: Verb) -> JSON:
+    """The JSON Schema of the entries of `may`, `must_ask` or `may_not`: not every part of a scope belongs to each."""
+    parts = {
+        key: {"$ref": f"#/$defs/scope/properties/{key}", "description": field.about}
+        for key, field in _format().scope.fields.items()
+        if verb in _VERBS_OF.get(key, (verb,))
+    }
+    scope = {"type": "object", "properties": parts, "additionalProperties": False, "minProperties": 1}
+    name = NamePattern.schema()
+    scoped = {
+        "type": "object",
+        "propertyNames": {"pattern": name["pattern"]},
+        "additionalProperties": {"anyOf": [{"$ref": f"#/$defs/{verb}-scope"}, {"type": "null"}]},
+        "minProperties": 1,
+    }
+    names = {"type": "array", "items": name, "minItems": 1}
+    entry = {"anyOf": [name, names, {"$ref": f"#/$defs/{verb}-scope"}, scoped]}
+    return {f"{verb}-scope": scope, verb: {"anyOf": [{"type": "array", "items": entry}, entry]}}
 
 
 def definitions() -> dict[str, JSON]:
     """The parts of the JSON Schema that others refer to."""
-    name = {"type": "string"}
-    scope = {"$ref": "#/$defs/scope"}
-    scoped = {"type": "object", "additionalProperties": {"anyOf": [scope, {"type": "null"}]}}
-    entry = {"anyOf": [name, {"type": "array", "items": name}, scope, scoped]}
     format = _format()
     named = [field.shape for field in format.parts.values() if isinstance(field.shape, Ref)]
     return {
         "scope": format.scope.schema(),
-        "rules": {"anyOf": [{"type": "array", "items": entry}, entry]},
+        **_rules_schema("may"),
+        **_rules_schema("may_not"),
+        **_rules_schema("must_ask"),
         "exception": format.exception.schema(),
         "condition": format.condition.schema(),
         **{ref.name: ref.shape.schema() for ref in named},

@@ -102,7 +102,7 @@ class _DoesShape(Shape):
     def schema(self) -> JSON:
         below = {
             "type": "object",
-            "properties": {"below": {"type": "string", "description": "a path argument: all below it"}},
+            "properties": {"below": {"type": "string", "description": "a path argument: everything below it"}},
             "required": ["below"],
             "additionalProperties": False,
         }
@@ -293,9 +293,9 @@ tool = Record(
         "optional": Field(ListOf(Text()), "arguments that may be absent"),
         "defaults": Field(MapOf(Scalar(), what="argument"), "what an absent argument is judged as"),
         "does": Field(_DoesShape(), "which argument or records it reads, writes, deletes, fetches; or `nothing`"),
-        "tier": Field(Number(0, 4), "the least blast radius of a call"),
+        "tier": Field(Number(0, 4), "the lowest tier that a call of it can have, 0 to 4"),
         "aliases": Field(ListOf(Name), "other names of the same tool"),
-        "dialect": Field(Choice("sqlite", "postgres", "mysql", "duckdb", "snowflake"), "of its SQL texts"),
+        "dialect": Field(Choice("sqlite", "postgres", "mysql", "duckdb", "snowflake"), "the SQL dialect of its texts"),
         "schema": Field(
             Text(), "of a sqlite database: a file of CREATE statements beside the policy, or these themselves"
         ),
@@ -303,10 +303,10 @@ tool = Record(
         "layer": Field(Text(), "a label: which layer it belongs to"),
         "category": Field(Text(), "a label: what sort of tool it is"),
         "risk": Field(Choice(*RISKS), "a label; it changes no tier"),
-        "confirm": Field(Flag(), "true: every call is asked"),
+        "confirm": Field(Flag(), "true: a person confirms every call"),
         "interaction": Field(Choice(*INTERACTIONS), "a label: autonomous, confirmation or interactive"),
         "about": Field(Text(), "what it does, for people"),
-        "version": Field(Text(), "part of what is approved: a new one takes a new approval"),
+        "version": Field(Text(), "any text; an approval counts only for the version it was given for"),
     },
     _tool,
     what="a tool",

@@ -228,9 +228,16 @@ class MapOf(Shape):
     """A mapping from names to values of one shape. The item is read with the key's name if it wants it."""
 
     def __init__(
-        self, item: Shape, *, keys: re.Pattern[str] | None = None, what: str = "name", help: str | None = None
+        self,
+        item: Shape,
+        *,
+        keys: re.Pattern[str] | None = None,
+        what: str = "name",
+        help: str | None = None,
+        offered: Callable[[], list[str]] | None = None,
     ) -> None:
-        self.item, self.keys, self.what, self.help = item, keys, what, help
+        """`offered`: names that an editor proposes; others may stand there too."""
+        self.item, self.keys, self.what, self.help, self.offered = item, keys, what, help, offered
         self.expects = f"a mapping of {what} to {item.expects}"
 
     def read(self, node: Node, reader: Reader) -> Any:
@@ -259,6 +266,10 @@ class MapOf(Shape):
         schema: JSON = {"type": "object", "additionalProperties": self.item.schema()}
         if self.keys is not None:
             schema["propertyNames"] = {"pattern": f"^(?:{self.keys.pattern})$"}
+        if self.offered is not None:
+            schema["properties"] = {
+                name: {**self.item.schema(), "description": f"the {self.what} {name}"} for name in self.offered()
+            }
         return schema
 
 

@@ -15,6 +15,17 @@ NamePattern = Text(r"[A-Za-z0-9_*][A-Za-z0-9_.:/*-]{0,127}", "a name, or a patte
 Duration = Text(r"[0-9]{1,6}[smhd]", "a duration such as 10m or 90d")
 
 
+class Known(Text):
+    """A name out of those that there are; whoever looks it up says which one is not."""
+
+    def __init__(self, known: Callable[[], list[str]]) -> None:
+        super().__init__(NAME.pattern, Name.expects)
+        self.known = known
+
+    def schema(self) -> JSON:
+        return {"enum": self.known()}
+
+
 class Parsed(Text):
     """Text that something else can read; what that says is wrong with it becomes the message."""
 

@@ -77,6 +77,11 @@ _NAME = re.compile(r"[@\w](?:[\w .&/#-]|\+(?! )){0,50}")
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w:./*-]*")
 
 
+def is_written(table: Table, document: Document) -> bool:
+    """Whether `remit docs` wrote the table."""
+    return any(_OWN_MATRIX.match(line.text) and line.line == table.head.line - 1 for line in document.lines)
+
+
 class Reader:
     """Reads the documents of a repository; `agents` are names that are known from its definitions."""
 
@@ -240,7 +245,7 @@ class Reader:
             return None
         columns, rows = [bare(cell) for cell in head[1:]], [bare(row.cells[0]) for row in table.rows]
         about = " ".join((document.title, *table.headings, head[0], text.path))
-        own = any(_OWN_MATRIX.match(line.text) and line.line == table.head.line - 1 for line in document.lines)
+        own = is_written(table, document)
         across = "agents" if own else self._axes(columns, rows, about, head[0], document)
         if across is None:
             return None

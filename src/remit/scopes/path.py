@@ -335,7 +335,7 @@ class PathKind(Kind):
         absolute = many(Parsed(_absolute, "an absolute glob such as /tmp/**", "bad-glob", pattern="(?s)/.*"))
         fields = {
             "allow": Field(globs, "globs below the root"),
-            "except": Field(globs, "globs taken out again"),
+            "except": Field(globs, "globs that are left out again"),
             "new_only": Field(Flag(), "only files that don't exist yet"),
             "outside": Field(absolute, "absolute globs outside the root"),
         }

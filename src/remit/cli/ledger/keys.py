@@ -43,7 +43,7 @@ def show(policy: PolicyOption = None, state: StateOption = None, json: JsonOptio
 
 
 def rotate(
-    days: Annotated[int, Option("--days", min=0, max=3650, help="How long both keys sign.")] = 7,
+    days: Annotated[int, Option("--days", metavar="N", min=0, max=3650, help="How long both keys sign.")] = 7,
     who: Annotated[
         str | None, Option("--who", metavar="NAME", help="The person responsible; default: the user.")
     ] = None,

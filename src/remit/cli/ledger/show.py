@@ -42,7 +42,7 @@ def command(
     data_tier: DataTierOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    limit: Annotated[int, Option("--limit", "-n", min=0, help="Only the newest N; 0 shows all.")] = 50,
+    limit: Annotated[int, Option("--limit", "-n", metavar="N", min=0, help="Only the newest N; 0 shows all.")] = 50,
     archive: Annotated[
         Path | None, Option("--archive", metavar="DIR", help="The folder with archives, for an entry that is in one.")
     ] = None,

@@ -27,7 +27,7 @@ from remit.store import Transaction
 def command(
     since: SinceOption = None,
     until: UntilOption = None,
-    top: Annotated[int, Option("--top", min=1, max=10_000, help="How many of each kind.")] = 10,
+    top: Annotated[int, Option("--top", metavar="N", min=1, max=10_000, help="How many of each kind.")] = 10,
     policy: PolicyOption = None,
     state: StateOption = None,
     html: Annotated[

@@ -19,9 +19,9 @@ from remit.record.reader import Stored, all_said
 
 def command(
     follow: Annotated[bool, Option("--follow", "-f", help="Wait for more, until interrupted.")] = False,
-    limit: Annotated[int, Option("--limit", "-n", min=0, help="How many entries to show first.")] = 10,
+    limit: Annotated[int, Option("--limit", "-n", metavar="N", min=0, help="How many entries to show first.")] = 10,
     interval: Annotated[
-        float, Option("--interval", min=0.05, max=60, help="Seconds between checks for new entries.")
+        float, Option("--interval", metavar="SECONDS", min=0.05, max=60, help="Seconds between checks for new entries.")
     ] = 0.5,
     agent: AgentOption = None,
     tool: ToolOption = None,

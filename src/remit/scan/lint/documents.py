@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from remit.model.text import how_often
 from remit.scan.claims import claims_all_tools
 from remit.scan.counts import NUMBERS
+from remit.scan.documents import is_written
 from remit.scan.files import Text
 from remit.scan.lint.finding import finding
 from remit.scan.lint.reviews import review_of, reviews_of
@@ -63,7 +64,7 @@ def document_findings(
     yield from _only(text, document)
     yield from _classes(text, document)
     yield from _patterns(text, document)
-    yield from _scopes(accounts)
+    yield from _scopes(document, accounts)
     yield from reviews_of(text, document, today)
     for record in records:
         yield from _record(text, record, today)
@@ -480,8 +481,9 @@ def _patterns(text: Text, document: Document) -> Iterator[Finding]:
             )
 
 
-def _scopes(accounts: Sequence[Account]) -> Iterator[Finding]:
-    """A mark that says "with a scope", and no place that says which."""
+def _scopes(document: Document, accounts: Sequence[Account]) -> Iterator[Finding]:
+    """A mark that says "with a scope", and no place that says which. For a table of `remit docs`, the policy does."""
+    written = {row.line for table in document.tables if is_written(table, document) for row in table.rows}
     names = Names(one.agent for one in accounts if one.kind is Kind.SECTION)
     given = {(key_of(one.agent), tool_key(e.tool)) for one in accounts for e in one.entries if e.scope}
     for account in accounts:
@@ -489,7 +491,9 @@ def _scopes(accounts: Sequence[Account]) -> Iterator[Finding]:
             continue
         own = {key_of(account.agent), key_of(names.resolve(account.agent) or account.agent)}
         for entry in account.entries:
-            if entry.mark is Mark.SCOPED and not any((key, tool_key(entry.tool)) in given for key in own):
+            if entry.mark is not Mark.SCOPED or entry.place.line in written:
+                continue
+            if not any((key, tool_key(entry.tool)) in given for key in own):
                 yield finding(
                     "scope-not-given",
                     f"`{entry.tool}` is marked as limited, and this document does not say to what",

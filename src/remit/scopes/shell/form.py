@@ -54,13 +54,15 @@ _scope = Record(
     {
         "sets": Field(_texts, "named command sets of the catalog"),
         "run": Field(Either(scalar=Choice("any"), list=ListOf(_run)), "programs and subcommands"),
-        "filters": Field(_texts, "programs allowed only behind a pipe"),
+        "filters": Field(_texts, "programs allowed only after a pipe"),
         "joined_by": Field(ListOf(_joiners), "how commands may be joined: and is &&, then is ;, pipe is |"),
         "redirect": Field(_texts, "files that output may be redirected to"),
         "env": Field(_texts, "variables that may be set before a command"),
         "stdin": Field(Choice("literal", "none"), "literal: texts in the command itself; none: nothing"),
         "in": Field(Text(), "working directory"),
-        "path": Field(MapOf(glob_texts(), what="effect"), "what the commands may touch, by effect"),
+        "path": Field(
+            MapOf(glob_texts(), what="effect"), "the files that the commands may touch, by effect: {read: …, write: …}"
+        ),
     },
     what="a shell scope",
 )

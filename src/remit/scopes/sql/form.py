@@ -58,7 +58,7 @@ _ddl = Either(
     list=ListOf(Choice(*KINDS), some=True),
     map=Record(
         {
-            "kinds": Field(_kinds, "what sorts of things"),
+            "kinds": Field(_kinds, "kinds: table, index, view, trigger …"),
             "tables": Field(_tables, "any, or names"),
         },
         what="ddl",
