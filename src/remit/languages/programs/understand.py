@@ -124,6 +124,8 @@ class Act(NamedTuple):
     """It installs only what files of the project say, these among them; None: something else, or nothing."""
     taken: tuple[Word, ...] = ()
     """Words of git that were taken for files by how they look: if none of them is one, they are revisions."""
+    revisions: tuple[Word, ...] = ()
+    """Words that git takes for commits; what the store has under such a name, only whoever looks there can see."""
     code: tuple[Word, ...] = ()
     """Where the code lies that it runs; whether that is the workspace's, one can tell only from its place."""
     works: tuple[str | None, ...] | None = None
@@ -329,7 +331,7 @@ def _command(
         if value.text is None and value.raw.startswith("("):
             _expanded((value, *(_element(raw) for raw in value.raw[1:-1].split())), out)
     if out.project:
-        out.touches.append(Touch("read", HERE, deep=True, code=True))
+        out.touches.append(Touch("read", HERE, deep=True, taken="workplace"))
     mark = len(out.touches)
     for redirect in command.redirects:
         _redirect(_as_output(redirect, command), out)
@@ -386,6 +388,7 @@ def _command(
         options=frozenset(reader.seen),
         brings=out.brings,
         taken=tuple(out.taken),
+        revisions=tuple(out.revisions),
         code=(HERE, *out.code) if out.project else (),
         stands=bases if redirected and within != bases else None,
         declared=None if unknown else reader.declared,

@@ -55,6 +55,8 @@ class ShellKind(Kind):
             facts.schema,
             facts.links,
             installed=facts.installed,
+            objects=facts.objects,
+            files=facts.files if facts.resolved is not None else None,
             new_shell=new,
             plain_names=plain,
             changes=facts.changes,
@@ -120,10 +122,15 @@ class ShellKind(Kind):
 
         return sole_change(text, cwd, root)
 
-    def stagings(self, text: str, cwd: str | None, root: str | None) -> Iterable[Sole]:
-        from remit.scopes.shell.sole import stagings
+    def revisions(self, text: str, cwd: str | None, root: str | None) -> Iterable[tuple[str, str]]:
+        from remit.scopes.shell.units import named_revisions
 
-        return stagings(text, cwd, root)
+        return named_revisions(text, cwd, root)
+
+    def git_reads(self, text: str, cwd: str | None, root: str | None) -> Iterable[Sole]:
+        from remit.scopes.shell.sole import git_reads
+
+        return git_reads(text, cwd, root)
 
     def form(self) -> Shape:
         from remit.scopes.shell.form import shell_scope
