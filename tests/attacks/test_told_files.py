@@ -4,8 +4,10 @@ import pytest
 
 from remit.compile import build_rulebook
 from remit.decide import decide
+from remit.enforce.paths import look_up, open_root
 from remit.model import Call
 from remit.model.facts import Facts
+from remit.model.rulebook import Rulebook
 
 BOOK = build_rulebook(
     {
@@ -19,6 +21,65 @@ BOOK = build_rulebook(
 def code(command: str, links: dict[str, str] | None = None) -> str:
     facts = Facts(root="/work/project", links=links or {})
     return str(decide(BOOK, Call("a", "terminal", {"command": command}), facts).code)
+
+
+@pytest.fixture
+def looked(tmp_path):
+    """Decides with what stands on a disk: folders that are called like files, and files that are called like folders."""
+    for path in ("three.js/x", "src/a.py", "src/Makefile", "src/b.py", "conf.d/x", "private/k"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("x")
+    _, facts = open_root(tmp_path, tmp_path / "remit.yaml", Facts())
+
+    def decided(command: str, book: Rulebook = BOOK) -> str:
+        call = Call("a", "terminal", {"command": command})
+        return str(decide(book, call, look_up(book, call, facts)).code)
+
+    return decided
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rg x src/a.py",
+        "rg x src/Makefile",
+        "rg x src/a.py src/b.py",
+        "grep -r x src/a.py",
+        "rm -rf src/a.py",
+        "black src/a.py",
+        "black src/a.py && rg x src/a.py",
+        "rm src/b.py && rg x src/a.py",
+    ],
+)
+def test_the_disk_says_that_it_is_a_file(looked, command):
+    assert looked(command) == "allowed"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rg x three.js",
+        "rg x src/a.py three.js",
+        "grep -r x three.js",
+        "rg x src/new.py",
+        "rm src/a.py && cp -r three.js src/a.py && rg x src/a.py",
+        "rm src/a.py; unzip -d src z.zip; rg x src/a.py",
+        "mv conf.d src/a.py; rg x src/a.py",
+        "tar -C src -xf x.tar; rg x src/a.py",
+        "rm -f $f; rg x src/a.py",
+    ],
+)
+def test_the_disk_says_that_it_is_a_folder_or_the_text_may_make_it_one(looked, command):
+    assert looked(command) == "may-not"
+
+
+@pytest.mark.parametrize("command", ["rg x three.js", "python3 x.py three.js", "pytest three.js"])
+def test_a_prohibition_that_names_what_lies_in_it_knows_that_it_is_a_folder(command):
+    tools = {"terminal": {"args": {"command": "shell"}, "tier": 2}}
+    agent = {"may": ["terminal"], "may_not": [{"path": ["three.js/keys/**"]}]}
+    book = build_rulebook({"remit": 1, "tools": tools, "agents": {"a": agent}})
+    facts = Facts(root="/work/project")
+    assert decide(book, Call("a", "terminal", {"command": command}), facts).code == "may-not"
 
 
 @pytest.mark.parametrize(

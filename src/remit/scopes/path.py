@@ -133,10 +133,10 @@ def glob_argument(text: str, root: str | None, *, base: str = ".", below: bool =
     if base != ".":
         wide = f"{Glob.literal(base).text}/{wide}"
     try:
+        glob = Glob.parse(wide).loosened()
         if not below or wide == "**":
-            return Glob.parse(wide).loosened()
-        place = Glob.parse(wide.removesuffix("/**")).loosened()
-        return place.all_below() if wide.endswith("/**") else place.and_below()
+            return glob
+        return Glob.parse(wide.removesuffix("/**")).loosened().all_below() if parts[-1] == "**" else glob.and_below()
     except GlobError as error:
         raise NotUnderstood("bad-glob", str(error)) from None
 
