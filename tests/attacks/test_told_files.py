@@ -25,7 +25,7 @@ def code(command: str, links: dict[str, str] | None = None) -> str:
 
 @pytest.fixture
 def looked(tmp_path):
-    """Decides with what stands on a disk: folders that are called like files, and files that are called like folders."""
+    """Decides with what stands on a disk: a folder that is called like a file, and a file that is not."""
     for path in ("three.js/x", "src/a.py", "src/Makefile", "src/b.py", "conf.d/x", "private/k"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("x")

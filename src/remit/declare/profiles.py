@@ -119,6 +119,7 @@ _KEYS = frozenset(
         "at_files",
         "pathspecs",
         "revisions",
+        "writes",
         "settings",
         "edits",
         "looks",
@@ -308,6 +309,8 @@ class _Compiler:
         fields["lends"] = self._runs_code(where)
         if "links" in data:
             fields["links"] = self._links(where, data)
+        if "writes" in data:
+            fields["writes"] = tuple(str(path) for path in data["writes"])
         if "settings" in data:
             fields["settings"] = tuple(str(text) for text in data["settings"])
         try:

@@ -107,6 +107,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """It changes files in place, without arguments those below the working directory."""
     in_place: bool = False
     """It changes the files that it is told, and makes no others of these names."""
+    writes: tuple[str, ...] = ()
+    """What it writes itself in the working directory, whatever code of the workspace does besides."""
     alone: tuple[str, ...] | None = None
     """Its effects when it is given no arguments: `git branch` only lists."""
     declared: Declared | None = None

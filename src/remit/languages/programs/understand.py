@@ -326,6 +326,8 @@ def _command(
             sure=sure,
             store=(program or "").rpartition("/")[2] == "git",
         )
+    for path in reader.profile.writes:
+        out.touch("write", Word(path, path))
     _expanded(command.words, out)
     for _, value in command.assigns:
         if value.text is None and value.raw.startswith("("):
