@@ -28,6 +28,9 @@ MAX_PATHS = 10_000
 MAX_READS = 4
 """Commands of one call that git is asked about by what they read; further ones are judged by their text."""
 MAX_DATABASES = 4
+MAX_PLACES = 8
+MAX_THERE = 2_000
+"""Folders and patterns of one call that are looked at, and names below one: where there are more, any could be."""
 
 
 def open_root(root: Path | None, policy: Path, facts: Facts, *, policy_root: str = ".") -> tuple[Path, Facts]:
@@ -74,6 +77,8 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
         schema = _schemas(call, texts_in, root, facts.schema)
         (links, files), installed = _links(call, texts_in, root), _installed(call, texts_in, root)
         facts = msgspec.structs.replace(facts, links=links, files=files, changes=changes, installed=installed)
+        there = _there(rulebook, call, texts_in, facts, root)
+        facts = msgspec.structs.replace(facts, there=there) if there else facts
         objects = _objects(call, texts_in, root)
         facts = msgspec.structs.replace(facts, objects=objects) if objects else facts
         facts = msgspec.structs.replace(facts, schema=schema) if schema is not facts.schema else facts
@@ -268,6 +273,28 @@ def _changes(rulebook: Rulebook, call: Call, kinds: dict[str, Kind], root: str) 
 
     for pattern, paths in named_below(folders, names, root).items():
         found = {**found, pattern: (*found.get(pattern, ()), *paths)}
+    return found
+
+
+def _there(
+    rulebook: Rulebook, call: Call, kinds: dict[str, Kind], facts: Facts, root: str
+) -> dict[str, tuple[str, ...]]:
+    """What is there below the folders and patterns that the call's one text touches, if a prohibition of paths could
+    be about it."""
+    texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
+    rules = (rule for caller in rulebook.book.callers.values() for rule in caller.rules if rule.verb != "may")
+    if len(texts) != 1 or not (facts.capsules or any("path" in rule.scope.parts for rule in rules)):
+        return {}
+    kind, text = texts[0]
+    globs = sorted(kind.standing_places(text, call.context.cwd, root), key=lambda glob: glob.text)
+    if not globs:
+        return {}
+    from remit.enforce import find_look  # here, as above: few calls have such a command
+
+    found: dict[str, tuple[str, ...]] = {}
+    for glob in globs[:MAX_PLACES]:
+        seen = find_look.changes_of([glob], root)
+        found.update({glob.text: seen[glob.text]} if seen and len(seen[glob.text]) <= MAX_THERE else {})
     return found
 
 

@@ -80,6 +80,8 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     would put into the index."""
     stands: dict[str, tuple[str, ...]] = {}
     """Pattern in a command that changes or deletes what is there (`rm src/*.py`) → all that it stands for."""
+    there: dict[str, tuple[str, ...]] = {}
+    """Pattern in a command, or all below a folder, that it reads, deletes or changes in place → all that is there."""
     installed: frozenset[str] = frozenset()
     """Of the programs that a command would take from the project, those that are there: `node_modules/.bin/tsc`. And
     the `HEAD` of each directory where git would find a repository that is not called `.git`."""

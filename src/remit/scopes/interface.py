@@ -76,7 +76,7 @@ class Unit(msgspec.Struct, frozen=True):
     """What the text leaves open. Then `value` is everything, also outside the root: it could be any of it; `also` has
     what is written, as far as it goes."""
     seen: tuple[str, ...] | None = None
-    """Of what git changes and the text leaves open, the paths that it is, as whoever enforces has seen."""
+    """Of what the text leaves open, the paths that it is, as whoever enforces has seen: prohibitions judge these."""
     implied: bool = False
     """True for a target that no word of the command stands for, as the work tree of `git stash`."""
     literal: bool = True
@@ -295,6 +295,10 @@ class Kind:
 
     def standing_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
         """The patterns that stand for nothing but files which are there before, and which a text changes or deletes."""
+        return ()
+
+    def standing_places(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        """Patterns, and all below a folder, of which a text touches what is there before, and nothing else."""
         return ()
 
     def changed_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:

@@ -60,6 +60,7 @@ class ShellKind(Kind):
             new_shell=new,
             plain_names=plain,
             changes=facts.changes,
+            there=facts.there,
         )
 
     def paths(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
@@ -96,6 +97,11 @@ class ShellKind(Kind):
         from remit.scopes.shell.units import standing_patterns
 
         return standing_patterns(text, cwd, root)
+
+    def standing_places(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        from remit.scopes.shell.units import standing_places
+
+        return standing_places(text, cwd, root)
 
     def changed_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
         from remit.scopes.shell.units import changed_patterns

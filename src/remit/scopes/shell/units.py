@@ -115,6 +115,27 @@ def standing_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]
     return {path for path in sure if path.text not in other}
 
 
+def standing_places(text: str, cwd: str | None, root: str | None) -> set[Glob]:
+    """Folders and patterns of which a text reads, deletes or changes in place what is there, where no other command of
+    the text could bring more: `grep -rn x src`."""
+    placed = [Placed(act, cwd, root) for act in understand(text).acts]
+    sure: set[Glob] = set()
+    other: set[str] = set()
+    for at, one in enumerate(placed):
+        for touch, path in one.touches:
+            if isinstance(path, Glob) and _is_there(one, touch):
+                if path.absolute or _could_bring(placed, at, path):
+                    other.add(path.text)
+                else:
+                    sure.add(path)
+    return {path for path in sure if path.text not in other}
+
+
+def _is_there(placed: Placed, touch: Touch) -> bool:
+    """What the command touches there is there before, and more of it than its name."""
+    return not (touch.taken or touch.shows) and (touch.effect != "write" or _works_in_place(placed.act))
+
+
 def _stands(placed: Placed, touch: Touch) -> bool:
     """A word of the command that bash replaces by what is there, and that the command changes as it is, or deletes."""
     act, path = placed.act, touch.path
@@ -130,7 +151,7 @@ def _works_in_place(act: Act) -> bool:
 
 def _could_bring(acts: list[Placed], at: int, pattern: Glob) -> bool:
     """A file that the pattern matches may be there only once another command of the text has run."""
-    for one in acts[:at] if all(map(_in_order, acts)) else acts:
+    for one in acts[:at] if all(map(_in_order, acts)) else [*acts[:at], *acts[at + 1 :]]:
         if one.act.grade != UNDERSTOOD or not one.act.effects <= _FOLLOWED:
             return True
         for touch, path in (*one.touches, *one.redirected):
@@ -169,6 +190,7 @@ def shell_units(
     new_shell: bool = False,
     plain_names: bool = False,
     changes: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    there: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> list[Unit]:
     """The units of a text; never empty. A text that can't be read is one command that is not understood.
 
@@ -211,6 +233,8 @@ def shell_units(
                 continue
             path, taken = _of_file(touch, path, stand, in_place=_works_in_place(act))
             unit = _touched(name, placed, touch, path, taken=taken, declared=place < declared)
+            if isinstance(path, Glob) and place < len(placed.touches) and _is_there(placed, touch):
+                unit = msgspec.structs.replace(unit, seen=there.get(path.text))
             units.append(
                 msgspec.structs.replace(unit, seen=seen)
                 if alone and touch.effect != "read" and is_open(act, touch)
