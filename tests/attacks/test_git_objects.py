@@ -195,3 +195,37 @@ def test_a_repository_that_configures_filters_is_not_asked(root, tmp_path):
     assert code(own, "git switch -d HEAD~1") == "may-not"
     assert code(own, "git diff") == "may-not"
     assert not (own / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git tag t other:private/k && git show t -- src",
+        "git tag t other:private; git diff t plain -- k",
+        "git update-ref refs/tags/t TREE; git checkout t -- k",
+        "git fetch . other:private:refs/tags/t; git grep one t -- k",
+        "git push . other:private:refs/tags/t; git restore -s t k",
+    ],
+)
+def test_the_text_itself_may_name_an_object(root, command):
+    assert code(root, command) == "may-not"
+
+
+@pytest.mark.parametrize("command", ["git fetch origin && git diff plain -- src", "git tag t && git log -2"])
+def test_names_of_commits_made_by_the_text(root, command):
+    assert code(root, command) == "allowed"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git diff -O src/a.py other",
+        "git diff -O/dev/null other",
+        "git show -O src/a.py other",
+        "git log -p -O src/a.py",
+        "git grep -f src/a.py",
+        "git config --file private/k -l",
+    ],
+)
+def test_a_file_that_an_option_names_limits_nothing(root, command):
+    assert code(root, command) == "may-not"

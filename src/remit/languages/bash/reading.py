@@ -136,6 +136,8 @@ class Reading:
         """What the command does with links below a folder, where its profile or an option says so."""
         self.taken: list[Word] = []
         """Words that were taken for files by how they look."""
+        self.beside: list[Word] = []
+        """Files that options of git name: they limit nothing."""
         self.revisions: list[Word] = []
         """Words that git takes for commits, or for other things in its store."""
         self.brings = False

@@ -705,6 +705,8 @@ class Interpreter:
             kind = _sent(out, word)
         if option and self.profile.special == "curl":
             word = of_curl(kind, word)
+        if self.pathspecs and option and kind == "read":
+            out.beside.append(word)
         if self.pathspecs and not option and kind in ("read", "write", "delete", "move", "tree"):
             found = pathspec(word)
             if found is None:

@@ -513,6 +513,7 @@ def touch_implied(
         # Where it works, as `git -C .` says, limits nothing.
         works = [out.directory] if out.directory is not None else []
         words = [t.path for t in out.touches if t.effect == effect and not (t.shows == "itself" and t.path in works)]
+        words = [word for word in words if sure is None or word not in out.beside]
         if effect not in effects or (words and (implied.get(effect, ()) is not None or sure)):
             continue
         if sure is not None and _name_files(words):

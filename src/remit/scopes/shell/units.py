@@ -23,6 +23,9 @@ from remit.scopes.url import Url, UrlError, UrlPattern, any_url, parse_url
 
 LISTERS = frozenset(("find", "fd", "fdfind", "ls", "du", "tree", "stat"))
 """Programs that show the names of what lies below a folder, and nothing that is in it."""
+_NAMING = frozenset((("tag",), ("update-ref",), ("replace",), ("fast-import",), ("symbolic-ref",)))
+_CARRYING = frozenset((("fetch",), ("pull",), ("push",)))
+"""Subcommands of git that can name something else than a commit; the latter, if they say under what name."""
 _FOLLOWED = frozenset(("read", "write", "delete", "network"))
 """Effects of commands that bring no files but those that they are known to write."""
 _WILD = compile_later(r"[*?\[]")
@@ -243,7 +246,8 @@ def shell_units(
             if isinstance(path, Glob) and not touch.path.glob and path.base != ".":
                 units.append(_itself(name, touch, path.base))
         units.extend(_handed(name, placed))
-        if objects and any(word.text in objects for word in act.revisions):
+        named = act.revisions and any(_names_objects(one) for one in acts if one is not act)
+        if named or any(word.text in objects for word in act.revisions):
             units.append(_touched(name, placed, Touch("read", Word(None, "")), None, taken="", declared=False))
         for statement in act.statements:
             units.extend(table_units(name, statement))
@@ -298,6 +302,15 @@ def _heads_above(head: str) -> Iterator[str]:
     while folder and folder != "/":
         yield f"{folder}/HEAD"
         folder = folder.rpartition("/")[0]
+
+
+def _names_objects(act: Act) -> bool:
+    """It may give something of git's store a name, which another command of the text then takes for a commit."""
+    if (act.program or "").rpartition("/")[2] != "git" or act.own <= {"read"}:
+        return False
+    words = [word.text for word in act.command.words[1:]]
+    carries = any(text is None or (":" in text and "://" not in text) for text in words)
+    return act.sub[:1] in _NAMING or (act.sub[:1] in _CARRYING and carries)
 
 
 def _changed_programs(acts: list[Placed], installed: frozenset[str]) -> frozenset[str]:
