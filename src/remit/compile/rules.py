@@ -71,10 +71,10 @@ class RuleResolver:
     def _check_names(self, rule: Rule, kind: str, data: Any) -> None:
         """What a scope names must be known, or the rule would silently do nothing."""
         for found in kind_of(kind).misnamed(data):
-            if found.near is not None or found.closed:
+            if found.near is not None or found.fatal == "always":
                 hint = f"; did you mean `{shown(found.near)}`?" if found.near is not None else ""
                 self.reader.fail(rule.at, "unknown-name", f"{found.problem}{hint}", found.help or None)
-            elif found.nothing and rule.verb != "may":
+            elif found.fatal == "prohibition" and rule.verb != "may":
                 what = f"{found.problem}: this `{rule.verb}` would never apply"
                 self.reader.fail(rule.at, "matches-nothing", what, found.help)
             elif found.help:

@@ -130,8 +130,8 @@ class Case:
     def __init__(self, cell: Cell, call: Call, facts: Facts, values: dict[str, list[Any]], units: list[Unit]) -> None:
         self.cell, self.call, self.facts = cell, call, facts
         self.values = values
-        self.units = [unit for unit in units if not unit.handed]
-        self.handed = [unit for unit in units if unit.handed]
+        self.units = [unit for unit in units if unit.taken != "argument"]
+        self.handed = [unit for unit in units if unit.taken == "argument"]
         """Arguments of code of the project that may name paths: for prohibitions, data tiers and own labels."""
         self.trace: list[Line] = [Note(None, said) for said in facts.notes] if facts.notes else []
         self.capsules: list[Capsule] = []

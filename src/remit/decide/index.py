@@ -71,7 +71,9 @@ class ProtectedPaths:
             if changes:
                 if not self.names.isdisjoint(segments) or self.paths.matches(form):
                     return True
-                if form in self.bases and not (unit.empty and not self.paths.includes(Glob.below(form))):
+                if form in self.bases and not (
+                    unit.taken == "new_folder" and not self.paths.includes(Glob.below(form))
+                ):
                     return True  # a folder that is made replaces nothing that lies in it
                 if "delete" in effects and self.contains(form):
                     return True

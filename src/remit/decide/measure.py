@@ -12,7 +12,7 @@ from remit.model.text import shown
 from remit.scopes.glob import Glob, fold
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import NO_EFFECTS, Unit, is_for_labels
-from remit.scopes.path import is_outside
+from remit.scopes.path import is_outside, seen_of
 
 MAX_SEEN = 500
 """More files than these are judged by the pattern that finds them."""
@@ -88,6 +88,9 @@ def _labelled(case: Case, unit: Unit) -> Labelled:
     """What labels say of a unit."""
     labels = case.cell.index.labels
     found = _found(case, unit)
+    if unit.seen is not None and unit.untold:
+        each = [labels.of(one) for one in seen_of(unit)]
+        return labels.of(unit)._replace(data_tier=max((one.data_tier for one in each), default=0))
     if found is None:
         return labels.of(unit)
     each = [labels.of(one) for one in found]

@@ -30,7 +30,7 @@ LONGEST = 2048
 """How many characters the texts of a call may have together for its answer to be kept."""
 _ATOMS = frozenset((str, int, bool, type(None)))
 """Types whose equal values nobody can tell apart; `0.0` and `-0.0` are equal."""
-_COPIED = ("changes", "links", "schema", "stands")
+_COPIED = ("changes", "links", "schema", "stands", "there")
 """Facts that are dictionaries. They are compared with a copy, lest somebody changes them."""
 _ONE_BY_ONE = frozenset(("resolved", *_COPIED))
 Key = tuple[Any, ...]

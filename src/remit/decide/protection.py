@@ -105,9 +105,7 @@ def changed_protected(case: Case, unit: Unit) -> str | None:
     if unit.found:
         changed = case.facts.changes.get(unit.value.text) if unit.wide else None
     else:
-        changed = case.facts.changes.get(unit.text) if unit.implied else None
-        if sum(one.kind == "shell" and one.text == unit.text for one in case.units) != 1:
-            changed = None
+        changed = unit.seen
     if changed is None:
         return None
     root, paths = case.facts.root, case.cell.index.protected

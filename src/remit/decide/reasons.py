@@ -86,7 +86,7 @@ def touching(unit: Unit, *, unsure: bool = False) -> str:
         return f"; the text doesn't tell what {what} touches"
     if kind_of(unit.kind).language:
         return f": {what}"
-    if unit.handed:
+    if unit.taken == "argument":
         return f"; code of the project is told {what}"
     if unit.derived:
         deeds = " and ".join(effect for effect in EFFECTS if effect in unit.effects & _DEEDS)

@@ -422,7 +422,8 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
                 free = may.includes(unit.value) and _spares(avoid, unit, unit.value, held=lifts)
                 free = free or names_base(caller.locks.may, unit.value)  # likewise
             elif unit.itself and may.includes(below := Glob.below(unit.value)):
-                free = not _has_name(avoid, unit) and (unit.empty or _spares(avoid, unit, below, held=lifts))
+                spared = unit.taken == "new_folder" or _spares(avoid, unit, below, held=lifts)
+                free = spared and not _has_name(avoid, unit)
             else:
                 free = may.matches(unit.value) and not _has_name(avoid, unit)
             if not free:
@@ -449,7 +450,7 @@ def _has_name(avoid: GlobSet, unit: Unit) -> bool:
     """A lock excepts a path, or all that a folder which is made could ever contain."""
     if any(avoid.matches(form) for form in forms(unit)):
         return True
-    return unit.empty and avoid.includes(Glob.below(unit.value).folded())
+    return unit.taken == "new_folder" and avoid.includes(Glob.below(unit.value).folded())
 
 
 def _names(cell: Cell, case: Case) -> Objection | None:

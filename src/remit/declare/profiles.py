@@ -55,6 +55,7 @@ KINDS = frozenset(
         "attributes",
         "edit",
         "git_format",
+        "revision",
         "format",
         "made",
         "new_folder",
@@ -117,6 +118,8 @@ _KEYS = frozenset(
         "words",
         "at_files",
         "pathspecs",
+        "revisions",
+        "writes",
         "settings",
         "edits",
         "looks",
@@ -141,6 +144,7 @@ _PLAIN = (
     "shared",
     "at_files",
     "pathspecs",
+    "revisions",
     "verb",
     "ends",
     "edits",
@@ -165,6 +169,7 @@ _DOES = {
     "delete": {"delete"},
     "move": {"read", "delete"},
     "git_format": {"execute"},
+    "revision": {"read"},
     "format": {"read"},
     "item": {"read", "network"},
     "page": {"read", "network"},
@@ -193,6 +198,7 @@ class _Compiler:
         reports: list[str],
         folders: list[dict[str, Any]],
         code: list[dict[str, Any]],
+        in_place: list[dict[str, Any]],
     ) -> None:
         self.raw = raw
         self.problems: list[Problem] = []
@@ -202,6 +208,9 @@ class _Compiler:
         self.code = {str(name) for entry in code for name in entry["programs"]}
         self.idle = set(self.code)
         """Likewise of code.yaml."""
+        self.in_place = {str(name) for entry in in_place for name in entry["programs"]}
+        self.unplaced = set(self.in_place)
+        """Likewise of in_place.yaml."""
         self.reports = {str(name) for name in reports}
         self.unreported = set(self.reports)
         """Entries of reports.yaml that no program has met."""
@@ -275,6 +284,8 @@ class _Compiler:
         for name in self._entries(where):
             fields["folders"] = self.folders.get(name, fields["folders"])
             self.strange.discard(name)
+        fields["in_place"] = where in self.in_place
+        self.unplaced.discard(where)
         if where in self.reports:
             fields["reports"] = True
             self.unreported.discard(where)
@@ -298,6 +309,8 @@ class _Compiler:
         fields["lends"] = self._runs_code(where)
         if "links" in data:
             fields["links"] = self._links(where, data)
+        if "writes" in data:
+            fields["writes"] = tuple(str(path) for path in data["writes"])
         if "settings" in data:
             fields["settings"] = tuple(str(text) for text in data["settings"])
         try:
@@ -472,7 +485,7 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-LISTS = ("implied", "at_most", "declared", "folders", "code")
+LISTS = ("implied", "at_most", "declared", "folders", "code", "in_place")
 TABLES = frozenset({*LISTS, "reports", "sets", "environment", "meta"})
 """The files that hold no profiles."""
 
@@ -493,12 +506,13 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             if name in raw:
                 problems.append(Problem("duplicate-name", f"`{name}` has two profiles", entry.name))
             raw[name] = profile
-    implied, at_most, declared, folders, code = (tables[name][name] for name in LISTS)
+    implied, at_most, declared, folders, code, in_place = (tables[name][name] for name in LISTS)
+    ends = tuple(str(end) for entry in tables["folders"]["files"] for end in entry["names"])
     reports, environment = tables["reports"], tables["environment"]
     harmless = {str(name): tuple(values) for name, values in environment["harmless"].items()}
     outside = {str(name): str(place) for name, place in environment["places"].items()}
     metas = {str(client): _metas(str(client), commands, problems) for client, commands in tables["meta"].items()}
-    compiler = _Compiler(raw, implied, at_most, declared, reports["programs"], folders, code)
+    compiler = _Compiler(raw, implied, at_most, declared, reports["programs"], folders, code, in_place)
     found = {name: compiler.program(name) for name in raw}
     for file, left in (
         ("implied.yaml", compiler.unused),
@@ -506,6 +520,7 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
         ("reports.yaml", compiler.unreported),
         ("code.yaml", compiler.idle),
         ("folders.yaml", compiler.strange),
+        ("in_place.yaml", compiler.unplaced),
         ("declared.yaml", compiler.undeclared),
     ):
         for name in sorted(left):
@@ -521,7 +536,8 @@ def compile_programs() -> tuple[Programs, list[bytes]]:
             aliases[name] = first[data]
     places = {name: line for line, name in enumerate(first.values(), start=1)}
     names = tuple(environment["names"]), harmless, tuple(environment["plain"])
-    return Programs(places, aliases, tables["sets"], *names, metas, tuple(reports["places"]), outside), list(first)
+    known = Programs(places, aliases, tables["sets"], *names, metas, tuple(reports["places"]), outside, ends)
+    return known, list(first)
 
 
 def _metas(client: str, commands: dict[str, Any], problems: list[Problem]) -> dict[str, Meta]:

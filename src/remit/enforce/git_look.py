@@ -13,7 +13,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from remit.model.pattern import compile_later
@@ -98,24 +98,23 @@ class Words(NamedTuple):
 
 def changes_of(sole: Sole, root: str) -> tuple[str, ...] | None:
     """The paths that the command would change, below the root or absolute; None where nobody can tell."""
+    return _asked(sole, root, _LOOKS)
+
+
+def read_by(sole: Sole, root: str) -> tuple[str, ...] | None:
+    """The paths that the command would show, or put into the index, likewise."""
+    return _asked(sole, root, _READS)
+
+
+def _asked(sole: Sole, root: str, known: Mapping[str, Look]) -> tuple[str, ...] | None:
     words = sole.words[1:]
     if sole.words[:1] != ("git",) or any(os.environ.get(name) for name in _ELSEWHERE):
         return None
     while words[:1] and words[0] in ("-P", "--no-pager"):
         words = words[1:]
-    looks = _LOOKS.get(words[0]) if words else None
-    return _seen(sole, root, looks, words) if looks is not None else None
-
-
-def staged_by(sole: Sole, root: str) -> tuple[str, ...] | None:
-    """The paths that the command would put into the index, likewise."""
-    looks = _STAGES.get(sole.words[1]) if sole.words[:1] == ("git",) and len(sole.words) > 1 else None
-    if looks is None or any(os.environ.get(name) for name in _ELSEWHERE):
+    looks = known.get(words[0]) if words else None
+    if looks is None:
         return None
-    return _seen(sole, root, looks, sole.words[1:])
-
-
-def _seen(sole: Sole, root: str, looks: Look, words: Sequence[str]) -> tuple[str, ...] | None:
     try:
         repository = Repository(os.path.join(root, sole.base), root)
         found = _found(repository, looks, list(words[1:]))
@@ -166,6 +165,38 @@ def workspace_hooks(directory: str, root: str) -> frozenset[str] | None:
     if _in_workspace(folder, top):
         return found
     return frozenset(name for name in found if _in_workspace(os.path.join(folder, name), top)) or None
+
+
+def other_objects(directory: str, words: Sequence[str]) -> frozenset[str]:
+    """Of words that git would take for commits, those that name a file or a folder in its store, and not a commit; all
+    of them if nobody can tell."""
+    plain = [word for word in words if ".." not in word and word[:1] not in ("^", "-")]
+    if any("\n" in word for word in plain):
+        return frozenset(plain)
+    if not plain or not os.path.isdir(directory):
+        return frozenset()
+    options = [part for setting in _SETTINGS for part in ("-c", setting)]
+    try:
+        asked = subprocess.run(  # noqa: S603 -- one of git's own commands, without a shell; names are its input
+            [find_program("git") or "/usr/bin/git", "--no-pager", *options, "cat-file", "--batch-check"],
+            cwd=directory,
+            env=_ENVIRONMENT,
+            input="".join(f"{word}^{{}}\n" for word in plain).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return frozenset(plain)
+    if asked.returncode != 0:
+        return frozenset()  # no repository, or one that git doesn't work in
+    lines = asked.stdout.decode("utf-8", "replace").splitlines()
+    if len(lines) != len(plain):
+        return frozenset(plain)
+    is_none = (" missing", " ambiguous")
+    pairs = zip(plain, lines, strict=True)
+    return frozenset(word for word, line in pairs if not line.endswith(is_none) and line.split(" ")[1:2] != ["commit"])
 
 
 def _in_workspace(path: str, top: str) -> bool:
@@ -236,7 +267,7 @@ class Repository:
 
     def commit(self, name: str) -> str | None:
         """The commit of that name; None if there is none."""
-        if not name or name.startswith("-") or "\n" in name:
+        if not name or name.startswith(("-", ":")) or "\n" in name:  # `:/text` ends where the name does
             raise NoAnswer
         try:
             found = self.lines("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
@@ -250,6 +281,15 @@ class Repository:
         if found is None:
             raise NoAnswer
         return found
+
+    def file(self, name: str) -> Change:
+        """The file that a name such as `main:src/a.py` stands for, as it is in that commit."""
+        commit, _, path = name.partition(":")
+        if not _NAME.fullmatch(commit) or not {"", ".", ".."}.isdisjoint(path.split("/")):
+            raise NoAnswer
+        if self.lines("cat-file", "-t", f"{self.sure(commit)}:{path}") != ["blob"]:
+            raise NoAnswer
+        return Change("M", path)
 
     def named(self, name: str) -> str:
         """The same; raises Fails for a plain name if there is none."""
@@ -286,14 +326,28 @@ class Repository:
 
     # What differs
 
-    def between(self, one: str, other: str) -> list[Change]:
+    def between(self, one: str, other: str, paths: Iterable[str] = ()) -> list[Change]:
         """Two trees."""
-        return _changes(self.fields("diff-tree", "-r", "--raw", "--no-renames", "--end-of-options", one, other))
+        options = ("-r", "--raw", "--no-renames", "--end-of-options")
+        return _changes(self.fields("diff-tree", *options, one, other, "--", *paths))
 
     def commits(self, since: str, until: str) -> list[Change]:
         """Everything that the commits between the two change, each for itself."""
+        return self.history(since, until)
+
+    def history(
+        self, since: str | None, until: str, most: str | None = None, paths: Iterable[str] = ()
+    ) -> list[Change]:
+        """The same of all commits up to one, or of the last few of these, as far as they change something there."""
         options = ("--format=", "-m", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-show-signature")
-        return _changes(self.fields("log", *options, "--end-of-options", f"{since}..{until}"))
+        count = () if most is None else (f"--max-count={most}",)
+        span = until if since is None else f"{since}..{until}"
+        return _changes(self.fields("log", *options, *count, "--end-of-options", span, "--", *paths))
+
+    def shown(self, commit: str, paths: Iterable[str] = ()) -> list[Change]:
+        """What one commit changes, beside each of its parents."""
+        options = ("-r", "-m", "--root", "--raw", "--no-renames", "--no-commit-id", "--end-of-options")
+        return _changes(self.fields("diff-tree", *options, commit, "--", *paths))
 
     def work_tree(self, tree: str, paths: Iterable[str] = ()) -> list[Change]:
         """The files and the index beside a tree, and beside each other; what only seems to differ counts too."""
@@ -462,7 +516,10 @@ def _checkout(git: Repository, words: list[str]) -> list[Change]:
 def _restore(git: Repository, words: list[str]) -> list[Change]:
     given = _read(words, f"{_QUIET} -S --staged -W --worktree --overlay --no-overlay", "-s --source")
     source = git.sure(given.options.get("-s") or given.options.get("--source") or "HEAD")
-    return git.work_tree(source, [*given.plain, *(given.paths or ())]) + git.work_tree(git.head)
+    paths = [*given.plain, *(given.paths or ())]
+    if not paths:
+        raise NoAnswer
+    return git.work_tree(source, paths) + git.work_tree(git.head, paths)
 
 
 def _reset(git: Repository, words: list[str]) -> list[Change]:
@@ -612,7 +669,88 @@ def _commit(git: Repository, words: list[str]) -> list[Change]:
     return git.work_tree(git.head)
 
 
-_STAGES: dict[str, Look] = {"add": _add, "stage": _add, "commit": _commit}
+_SHOWING = (
+    "-p -u --patch --stat --shortstat --numstat --summary --name-only --name-status --raw --color --no-color"
+    " --color-words --word-diff -w -b --ignore-all-space --ignore-space-change --ignore-blank-lines --minimal"
+    " --patience --histogram -M --find-renames --no-renames -W --function-context --no-ext-diff --no-textconv -a"
+    " --text --binary --full-index --check --exit-code --quiet -R -z -U0 -U1 -U2 -U3 -U5 -U10 --oneline --graph"
+    " --decorate --no-decorate"
+)
+_SHOWN = "--unified --word-diff-regex --format --pretty"
+_FILTERS = "--diff-filter -S -G"
+
+
+def _diff(git: Repository, words: list[str]) -> list[Change]:
+    given = _read(words, f"{_SHOWING} --cached --staged", f"{_SHOWN} {_FILTERS}")
+    paths = given.paths or []
+    names = given.plain
+    for at, name in enumerate(given.plain):
+        if ".." not in name and git.commit(name) is None:
+            # Git takes it for a file if it is one, and for nothing else; of what is both it says that it can't tell.
+            names, paths = given.plain[:at], [*given.plain[at:], *paths]
+            if not all(os.path.lexists(os.path.join(git.directory, path)) for path in given.plain[at:]):
+                raise NoAnswer
+            break
+    if len(names) == 2:
+        return git.between(git.sure(names[0]), git.sure(names[1]), paths)
+    name = _one(names, "HEAD")
+    one, dots, other = name.partition("..")
+    if not dots:
+        return git.work_tree(git.sure(name), paths)
+    ours, theirs = git.sure(one or "HEAD"), git.sure(other.removeprefix(".") or "HEAD")
+    if not other.startswith("."):
+        return git.between(ours, theirs, paths)
+    bases = git.lines("merge-base", "--all", ours, theirs)
+    if not bases:
+        raise NoAnswer
+    return [change for base in bases[:8] for change in git.between(base, theirs, paths)]
+
+
+def _show(git: Repository, words: list[str]) -> list[Change]:
+    given = _read(words, _SHOWING, f"{_SHOWN} {_FILTERS}")
+    found = []
+    for name in given.plain or ["HEAD"]:
+        found += [git.file(name)] if ":" in name else git.shown(git.sure(name), given.paths or ())
+    return found
+
+
+def _log(git: Repository, words: list[str]) -> list[Change]:
+    counts = " ".join(f"-{count}" for count in range(1, 21))
+    given = _read(words, f"{_SHOWING} {counts} --reverse", f"{_SHOWN} -n --max-count")
+    one, dots, other = _one(given.plain, "HEAD").partition("..")
+    if other.startswith("."):
+        raise NoAnswer
+    until = git.sure(other or "HEAD") if dots else git.sure(one)
+    return git.history(git.sure(one or "HEAD") if dots else None, until, _count(given), given.paths or ())
+
+
+def _count(given: Words) -> str | None:
+    """How many commits at most."""
+    said = [given.options.get("-n"), given.options.get("--max-count")]
+    said += [option[1:] for option in given.options if option[1:].isdigit()]
+    found = [one for one in said if one is not None]
+    if len(found) > 1 or not all(one.isdigit() for one in found):
+        raise NoAnswer
+    return found[0] if found else None
+
+
+def _show_stash(git: Repository, words: list[str]) -> list[Change]:
+    if words[:1] != ["show"]:
+        raise NoAnswer
+    name = _one(_read(words[1:], _SHOWING, _SHOWN).plain, "0")
+    stash = git.sure(f"stash@{{{name}}}" if name.isdigit() else name)
+    return git.between(git.sure(f"{stash}^1"), stash)
+
+
+_READS: dict[str, Look] = {
+    "add": _add,
+    "stage": _add,
+    "commit": _commit,
+    "diff": _diff,
+    "show": _show,
+    "log": _log,
+    "stash": _show_stash,
+}
 _LOOKS: dict[str, Look] = {
     "switch": _switch,
     "checkout": _checkout,

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
 CHANGES = frozenset(("write", "delete"))
 MAX_PATHS = 10_000
+MAX_READS = 4
+"""Commands of one call that git is asked about by what they read; further ones are judged by their text."""
 MAX_DATABASES = 4
+MAX_PLACES = 8
+MAX_THERE = 2_000
+"""Folders and patterns of one call that are looked at, and names below one: where there are more, any could be."""
 
 
 def open_root(root: Path | None, policy: Path, facts: Facts, *, policy_root: str = ".") -> tuple[Path, Facts]:
@@ -70,8 +75,13 @@ def look_up(rulebook: Rulebook, call: Call, facts: Facts) -> Facts:
         changes = _changes(rulebook, call, texts_in, root) or facts.changes
         stands = _stands(rulebook, call, texts_in, root) or facts.stands
         schema = _schemas(call, texts_in, root, facts.schema)
-        links, installed = _links(call, texts_in, root), _installed(call, texts_in, root)
-        facts = msgspec.structs.replace(facts, links=links, changes=changes, schema=schema, installed=installed)
+        (links, files), installed = _links(call, texts_in, root), _installed(call, texts_in, root)
+        facts = msgspec.structs.replace(facts, links=links, files=files, changes=changes, installed=installed)
+        there = _there(rulebook, call, texts_in, facts, root)
+        facts = msgspec.structs.replace(facts, there=there) if there else facts
+        objects = _objects(call, texts_in, root)
+        facts = msgspec.structs.replace(facts, objects=objects) if objects else facts
+        facts = msgspec.structs.replace(facts, schema=schema) if schema is not facts.schema else facts
         facts = msgspec.structs.replace(facts, stands=stands) if stands else facts
     names = [name for name, kind in kinds.items() if kind.on_disk]
     if not names:
@@ -152,8 +162,9 @@ def still_there(places: Iterable[str]) -> None:
             raise GuardError("the path leads elsewhere than when it was decided", code="path-changed")
 
 
-def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
-    """What the paths in the call's commands lead to, where symlinks make that something else."""
+def _links(call: Call, kinds: dict[str, Kind], root: str) -> tuple[dict[str, str], frozenset[str]]:
+    """What the paths in the call's commands lead to, where symlinks make that something else; and those of all these
+    where something stands that is no folder."""
     texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
     paths = sorted({path for kind, text in texts for path in kind.paths(text, call.context.cwd, root)})
     found = {path: _real(os.path.join(root, _at_home(path))) for path in paths[:MAX_PATHS]}
@@ -162,19 +173,25 @@ def _links(call: Call, kinds: dict[str, Kind], root: str) -> dict[str, str]:
         for path, real in found.items()
         if real is not None and (to := relative_to(real, root)) != path and (to != _at_home(path) or _above(to, root))
     }
+    stand = {path: relative_to(real, root) for path, real in found.items() if real is not None and _is_file(real)}
+    files = frozenset((*stand, *stand.values()))
     for kind, text in texts:
         for names in kind.taken_for_files(text, call.context.cwd, root):
             if not any(os.path.lexists(os.path.join(root, name)) for name in names):
                 links.update(dict.fromkeys(names, ""))
     globs = {glob for kind, text in texts for glob in kind.patterns(text, call.context.cwd, root)}
     if not globs:
-        return links
+        return links, files
     from remit.enforce.link_look import at_home, links_among  # here: few calls have a pattern
 
     own = {glob for glob in globs if glob.text.startswith("~/")}
     home = os.path.expanduser("~")
     there = {HOME: home} if own else {}
-    return {**links_among(globs - own | {at_home(glob, home) for glob in own}, root), **links, **there}
+    return {**links_among(globs - own | {at_home(glob, home) for glob in own}, root), **links, **there}, files
+
+
+def _is_file(path: str) -> bool:
+    return os.path.exists(path) and not os.path.isdir(path)
 
 
 def _at_home(path: str) -> str:
@@ -244,11 +261,11 @@ def _changes(rulebook: Rulebook, call: Call, kinds: dict[str, Kind], root: str) 
         from remit.enforce.find_look import protected_among  # here, as below: few calls have such a command
 
         found = {**protected_among(loose, tuple(protected.loose), root), **found}
-    stagings = [sole for kind, text in texts for sole in kind.stagings(text, call.context.cwd, root)]
-    if stagings and len(texts) == 1:
-        from remit.enforce.git_look import staged_by
+    reads = [sole for kind, text in texts for sole in kind.git_reads(text, call.context.cwd, root)]
+    if reads and len(texts) == 1:
+        from remit.enforce.git_look import read_by
 
-        seen = {sole.text: paths for sole in stagings if (paths := staged_by(sole, root)) is not None}
+        seen = {sole.text: paths for sole in reads[:MAX_READS] if (paths := read_by(sole, root)) is not None}
         found = {**seen, **found}
     if not folders or not names:
         return found
@@ -257,6 +274,41 @@ def _changes(rulebook: Rulebook, call: Call, kinds: dict[str, Kind], root: str) 
     for pattern, paths in named_below(folders, names, root).items():
         found = {**found, pattern: (*found.get(pattern, ()), *paths)}
     return found
+
+
+def _there(
+    rulebook: Rulebook, call: Call, kinds: dict[str, Kind], facts: Facts, root: str
+) -> dict[str, tuple[str, ...]]:
+    """What is there below the folders and patterns that the call's one text touches, if a prohibition of paths could
+    be about it."""
+    texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
+    rules = (rule for caller in rulebook.book.callers.values() for rule in caller.rules if rule.verb != "may")
+    if len(texts) != 1 or not (facts.capsules or any("path" in rule.scope.parts for rule in rules)):
+        return {}
+    kind, text = texts[0]
+    globs = sorted(kind.standing_places(text, call.context.cwd, root), key=lambda glob: glob.text)
+    if not globs:
+        return {}
+    from remit.enforce import find_look  # here, as above: few calls have such a command
+
+    found: dict[str, tuple[str, ...]] = {}
+    for glob in globs[:MAX_PLACES]:
+        seen = find_look.changes_of([glob], root)
+        found.update({glob.text: seen[glob.text]} if seen and len(seen[glob.text]) <= MAX_THERE else {})
+    return found
+
+
+def _objects(call: Call, kinds: dict[str, Kind], root: str) -> frozenset[str]:
+    """Of the words that git would take for commits, those that are something else in its store."""
+    texts = [(kind, text) for name, kind in kinds.items() for text in texts_at(call.args, name.split("."))]
+    words = {pair for kind, text in texts for pair in kind.revisions(text, call.context.cwd, root)}
+    if not words:
+        return frozenset()
+    from remit.enforce.git_look import other_objects  # here, as above: few calls have such a command
+
+    bases = sorted({base for base, _ in words})
+    asked = {base: [word for where, word in sorted(words) if where == base] for base in bases}
+    return frozenset().union(*(other_objects(os.path.join(root, base), asked[base]) for base in bases[:MAX_READS]))
 
 
 def _stands(rulebook: Rulebook, call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[str, ...]]:

@@ -80,9 +80,17 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
     would put into the index."""
     stands: dict[str, tuple[str, ...]] = {}
     """Pattern in a command that changes or deletes what is there (`rm src/*.py`) → all that it stands for."""
+    there: dict[str, tuple[str, ...]] = {}
+    """Pattern in a command, or all below a folder, that it reads, deletes or changes in place → all that is there."""
     installed: frozenset[str] = frozenset()
     """Of the programs that a command would take from the project, those that are there: `node_modules/.bin/tsc`. And
     the `HEAD` of each directory where git would find a repository that is not called `.git`."""
+    files: frozenset[str] = frozenset()
+    """Of the paths that a command names, and those that they lead to: where something stands that is no folder. It
+    counts only beside `resolved`, without which nobody has looked."""
+    objects: frozenset[str] = frozenset()
+    """Of the words that git takes for commits (`git show main -- src`), those that are other things in its store: a
+    file or a folder, in whatever place."""
     halts: frozenset[str] = frozenset()
     """`system`, agent names, and `capsule:ID`."""
     capsules: dict[str, Capsule] = {}
@@ -105,9 +113,9 @@ class Facts(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         # What decisions are remembered by must not change under them.
-        sets = (self.halts, self.installed, self.confined)
+        sets = (self.halts, self.installed, self.files, self.objects, self.confined)
         if any(type(one) is not frozenset for one in sets) or type(self.registry) not in (frozenset, type(None)):
-            raise TypeError("halts, installed, confined and registry are frozen sets")
+            raise TypeError("halts, installed, files, objects, confined and registry are frozen sets")
         for values in (self.grants, self.approvals, self.guarded, self.sealed, self.notes):
             if type(values) is not tuple:
                 raise TypeError("grants, approvals, guarded, sealed and notes are tuples")

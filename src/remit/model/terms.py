@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Literal
 
 EFFECTS = (
     "read",
@@ -29,6 +30,11 @@ PARTICULAR = FILES | {"network", "delegate"}
 
 UNDERSTOOD, PROJECT, UNKNOWN = "understood", "project code", "not understood"
 """Grades: how well it is known what a command does."""
+
+Taken = Literal["", "argument", "workplace", "file", "new_folder"]
+"""What a path of a command is taken for, if for no plain one: an argument of code of the project, which may name it,
+and nobody knows what becomes of it; a place that such code is told, where it works, and wherever else it likes; a file,
+by its name, and nobody has looked; a folder that was not there before, and nothing below it is written."""
 
 CHANGING = frozenset({"write", "delete"})
 """Effects that locks and protected paths bind."""

@@ -38,22 +38,27 @@ class Glob:
     that went through `fold`, and counts the characters of that form.
     """
 
-    __slots__ = ("_hash", "_tokens", "absolute", "alternatives", "is_folded", "matches", "text")
+    __slots__ = ("_hash", "_tokens", "absolute", "alternatives", "is_folded", "matches", "place", "text")
 
     text: str
     absolute: bool
     is_folded: bool
     alternatives: tuple[Alternative, ...]
+    place: Glob | None
+    """What `below` and the like were asked of: `src` of `src/**`. None of any other glob."""
     matches: Callable[[str], bool]
     _tokens: tuple[Tokens, ...]
     _hash: int
 
-    def __init__(self, text: str, tokens: tuple[Tokens, ...], *, absolute: bool, is_folded: bool) -> None:
+    def __init__(
+        self, text: str, tokens: tuple[Tokens, ...], *, absolute: bool, is_folded: bool, place: Glob | None = None
+    ) -> None:
         """For this package only: `parse`, `literal` and `below` make globs."""
         put = object.__setattr__
         put(self, "text", text)
         put(self, "absolute", absolute)
         put(self, "is_folded", is_folded)
+        put(self, "place", place)
         put(self, "_tokens", tokens)
         put(self, "_hash", hash((text, is_folded)))
 
@@ -87,7 +92,19 @@ class Glob:
         above = root._tokens[0]
         text = "**" if directory == "." else root.text.removesuffix("/") + "/**"
         tokens: Tokens = (*above, "/", Wild.DEEP) if above else (Wild.DEEP,)
-        return cls(text, (tokens,), absolute=root.absolute, is_folded=False)
+        return cls(text, (tokens,), absolute=root.absolute, is_folded=False, place=root)
+
+    def all_below(self) -> Glob:
+        """All strictly below what it matches."""
+        deep = tuple((*branch, "/", Wild.DEEP) if branch else (Wild.DEEP,) for branch in self._tokens)
+        return Glob(f"{self.text}/**", deep, absolute=self.absolute, is_folded=self.is_folded, place=self)
+
+    def and_below(self) -> Glob:
+        """What it matches, and all below that."""
+        below = self.all_below()
+        both = self._tokens + below._tokens
+        text = f"{{{self.text},{below.text}}}"
+        return Glob(text, both, absolute=self.absolute, is_folded=self.is_folded, place=self)
 
     def or_else(self, other: Glob) -> Glob:
         """What either matches; both are absolute or neither, both folded or neither."""
@@ -101,7 +118,8 @@ class Glob:
         if self.is_folded:
             return self
         tokens = tuple(_fold_tokens(each) for each in self._tokens)
-        return Glob(self.text, tokens, absolute=self.absolute, is_folded=True)
+        place = self.place.folded() if self.place is not None else None
+        return Glob(self.text, tokens, absolute=self.absolute, is_folded=True, place=place)
 
     @property
     def base(self) -> str:
@@ -206,7 +224,7 @@ class Glob:
         return f"Glob({self.text!r}{', folded' if self.is_folded else ''})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (self.text, self._tokens, self.absolute, self.is_folded))
+        return (_rebuild, (self.text, self._tokens, self.absolute, self.is_folded, self.place))
 
 
 def fold(path: str) -> str:
@@ -226,8 +244,8 @@ def _fold(path: str) -> str:
         path = done
 
 
-def _rebuild(text: str, tokens: tuple[Tokens, ...], absolute: bool, is_folded: bool) -> Glob:
-    return Glob(text, tokens, absolute=absolute, is_folded=is_folded)
+def _rebuild(text: str, tokens: tuple[Tokens, ...], absolute: bool, is_folded: bool, place: Glob | None) -> Glob:
+    return Glob(text, tokens, absolute=absolute, is_folded=is_folded, place=place)
 
 
 def _loose_segment(part: Tokens) -> list[Tokens]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
-from remit.model.terms import PARTICULAR, UNKNOWN
+from remit.model.terms import PARTICULAR, UNKNOWN, Taken
 
 if TYPE_CHECKING:
     from remit.forms.shapes import Shape
@@ -44,10 +44,9 @@ class Misnamed(NamedTuple):
     """The known name that it is probably meant to be: then it is a slip, and the policy does not load."""
     help: str = ""
     """What to do; where it is no slip, what follows for a `may`."""
-    closed: bool = False
-    """There are no other names than those known: the policy does not load, whatever was meant."""
-    nothing: bool = False
-    """The part concerns nothing at all. As a prohibition it would never apply, and the policy does not load."""
+    fatal: Literal["", "always", "prohibition"] = ""
+    """Where the policy does not load, whatever was meant: in any rule, since there are no other names than those known;
+    in a prohibition, since the part concerns nothing at all, and that would never apply."""
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -76,6 +75,8 @@ class Unit(msgspec.Struct, frozen=True):
     untold: Untold = ""
     """What the text leaves open. Then `value` is everything, also outside the root: it could be any of it; `also` has
     what is written, as far as it goes."""
+    seen: tuple[str, ...] | None = None
+    """Of what the text leaves open, the paths that it is, as whoever enforces has seen: prohibitions judge these."""
     implied: bool = False
     """True for a target that no word of the command stands for, as the work tree of `git stash`."""
     literal: bool = True
@@ -88,18 +89,14 @@ class Unit(msgspec.Struct, frozen=True):
     """True for a folder outside the root of which a command reads all that lies in it, more than the names."""
     itself: bool = False
     """True for the folder, or the file, whose contents a command touches: `src` of `rm -r src`."""
-    empty: bool = False
-    """True for a folder that a command makes, with nothing in it."""
     nested: bool = False
     """True for a file that is only touched if another target turns out to be a directory: `b/a` of `mv a b`."""
     declared: bool = False
     """True for what a package manager writes by itself while it installs what the project declares."""
     whole: bool = False
     """True for a table all of whose rows a statement changes or deletes at once."""
-    handed: bool = False
-    """True for an argument of code of the project that may name this path: nobody knows what becomes of it."""
-    code: bool = False
-    """True for a place that code of the project is told: it works there, and wherever else it likes."""
+    taken: Taken = ""
+    """What a path of a command is taken for, if for no plain one."""
     args: tuple[str, ...] = ()
     """Of the call itself: the arguments that are there and that its effects are on."""
 
@@ -300,6 +297,10 @@ class Kind:
         """The patterns that stand for nothing but files which are there before, and which a text changes or deletes."""
         return ()
 
+    def standing_places(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        """Patterns, and all below a folder, of which a text touches what is there before, and nothing else."""
+        return ()
+
     def changed_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
         """The patterns whose matches a text changes: whoever looks at the disk can tell which there are."""
         return ()
@@ -312,8 +313,13 @@ class Kind:
         """The one command of a text that changes files which no word tells: whoever enforces can look which."""
         return None
 
-    def stagings(self, text: str, cwd: str | None, root: str | None) -> Iterable[Sole]:
-        """The commands of a text that put into git's index whatever has changed, if whoever looks can tell what."""
+    def revisions(self, text: str, cwd: str | None, root: str | None) -> Iterable[tuple[str, str]]:
+        """Directories below the root, each with a word that git takes there for a commit: git can tell if it is one."""
+        return ()
+
+    def git_reads(self, text: str, cwd: str | None, root: str | None) -> Iterable[Sole]:
+        """The commands of a text by which git shows what has changed, or puts it into its index, if whoever looks can
+        tell what that is."""
         return ()
 
     def found_files(self, text: str, cwd: str | None, root: str | None) -> tuple[Glob, ...]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_PATH = 4096
 _EVERYTHING = Glob.parse("**")
+_ONE_PLACE = ("workplace", "file")
 _FILLERS = ("x", "remit-probe", "7")
 _BAD_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
 _DRIVE = compile_later(r"[A-Za-z]:[/\\]")
@@ -133,7 +134,9 @@ def glob_argument(text: str, root: str | None, *, base: str = ".", below: bool =
         wide = f"{Glob.literal(base).text}/{wide}"
     try:
         glob = Glob.parse(wide).loosened()
-        return glob.or_else(Glob.parse(f"{wide}/**").loosened()) if below and parts[-1] != "**" else glob
+        if not below or wide == "**":
+            return glob
+        return Glob.parse(wide.removesuffix("/**")).loosened().all_below() if parts[-1] == "**" else glob.and_below()
     except GlobError as error:
         raise NotUnderstood("bad-glob", str(error)) from None
 
@@ -183,15 +186,17 @@ class PathMatcher(Matcher):
         return not any(self.avoid.matches(form) for form in forms(unit))
 
     def touches(self, unit: Unit) -> bool:
+        if unit.seen is not None:
+            return any(map(self.touches, seen_of(unit)))
         if unit.untold:
             return bool(self.scope.allow or self.scope.outside)
-        if unit.handed and unit.value[0] != "/":
+        if unit.taken == "argument" and unit.value[0] != "/":
             return self._named(unit)
         if unit.wide:
             glob = unit.value
             if glob.absolute:
                 return self.outside.intersects(glob)
-            if not self.folded.intersects(glob.folded()) or (unit.code and not self._places(glob.folded())):
+            if not self.folded.intersects(glob.folded()) or (unit.taken in _ONE_PLACE and not self._aimed_at(glob)):
                 return False
             return not (self.avoid_exact and self.avoid_exact.includes(glob))
         if self.outside.matches(unit.value):
@@ -201,15 +206,16 @@ class PathMatcher(Matcher):
         avoid = self.avoid_exact  # a link into the exception is named by its own place too
         return not all(avoid.matches(path) for path in (unit.value, *unit.also))
 
-    def _places(self, below: Glob) -> bool:
-        """The scope is about all of a place, or begins with a folder. What it says of names anywhere (`**/.env`) says
-        nothing about one place that code of the project is told: that code can open these files in any case."""
-        text = below.text
-        place = text[1 : len(text) // 2 - 2] if text.startswith("{") else text.removesuffix("/**")
-        if below.absolute or text not in (f"{place}/**", f"{{{place},{place}/**}}"):
+    def _aimed_at(self, wide: Glob) -> bool:
+        """The scope is about all of a place, begins with a folder, or names the place itself. What it says of names
+        anywhere (`**/.env`) says nothing about one place that code of the project is told, since that code can open
+        these files in any case; nor about what looks like a file."""
+        below = wide.folded()
+        if below.absolute or below.place is None:
             return True
+        place = below.place
         scopes = [glob for glob in self.folded if glob.intersects(below)]
-        return any(glob.includes(below) or glob.base != "." or glob.intersects(Glob.parse(place)) for glob in scopes)
+        return any(glob.includes(below) or glob.base != "." or glob.intersects(place) for glob in scopes)
 
     def _named(self, unit: Unit) -> bool:
         """An argument of code of the project names something of the scope, or a folder that some of it lies in. What
@@ -252,8 +258,13 @@ def names_base(texts: Iterable[str], below: Glob) -> bool:
 def is_below(glob: Glob, path: str) -> bool:
     """A folded glob is about what lies below a path, and its text says so: not `**/x`, and nothing below a file."""
     below = Glob.below(path).folded()
-    is_folder = "." not in path.rpartition("/")[2][1:]
+    is_folder = "." not in path.rpartition("/")[2][1:] or f"{glob.base}/".startswith(f"{fold(path)}/")
     return glob.includes(below) or (is_folder and glob.base != "." and glob.intersects(below))
+
+
+def seen_of(unit: Unit) -> list[Unit]:
+    """What a target is that the text leaves open, as whoever enforces has seen."""
+    return [Unit("path", unit.arg, path, unit.effects, text=path, derived=True) for path in unit.seen or ()]
 
 
 def is_outside(unit: Unit) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from remit.languages.sql.statement import SqlStatement
+from remit.model.terms import Taken
 
 FILE_EFFECTS = ("read", "write", "delete")
 PIPE = "/dev/fd/"
@@ -72,10 +73,8 @@ class Touch(NamedTuple):
     """What reading it shows, if not what is in it: the `names` of what lies in a folder (`ls`), or that it is there
     `itself` (a test, a pattern that bash replaces by what matches). Of what is written or deleted, `itself` says that
     it is a folder, if it is there: the target of `cp`, what `mkdir` makes."""
-    empty: bool = False
-    """It is a folder that was not there before, and nothing below it is written."""
-    code: bool = False
-    """Code of the workspace is told to work there, which it does in the root in any case."""
+    taken: Taken = ""
+    """`workplace` or `new_folder`, if it is one."""
     unsaid: bool = False
     """No word of the command says so, but the profile."""
     store: bool = False
@@ -137,6 +136,10 @@ class Reading:
         """What the command does with links below a folder, where its profile or an option says so."""
         self.taken: list[Word] = []
         """Words that were taken for files by how they look."""
+        self.beside: list[Word] = []
+        """Files that options of git name: they limit nothing."""
+        self.revisions: list[Word] = []
+        """Words that git takes for commits, or for other things in its store."""
         self.brings = False
         """Among what it writes below a folder may be links: it unpacks an archive, or clones a repository."""
 
@@ -155,10 +158,18 @@ class Reading:
         if effect != "read":
             self.effects.add(effect)
 
-    def as_folder(self, *, empty: bool = False) -> None:
+    def revision(self, word: Word) -> None:
+        """What git takes for a commit. Of one file or folder of a commit (`main:src`), no path that stands beside it
+        tells which that is."""
+        if word.text is None or ":" in word.text:
+            self.touches.append(Touch("read", Word(None, "")))
+        else:
+            self.revisions.append(word)
+
+    def as_folder(self, taken: Taken = "") -> None:
         """What was touched last is a folder, if it is there: it may be touched where all below it may be."""
         if self.touches and not self.touches[-1].path.glob and not self.touches[-1].deep:
-            self.touches[-1] = self.touches[-1]._replace(shows="itself", empty=empty)
+            self.touches[-1] = self.touches[-1]._replace(shows="itself", taken=taken)
 
     def as_new(self) -> None:
         """What was touched last is touched only if it is not there yet."""

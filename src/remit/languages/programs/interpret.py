@@ -74,6 +74,8 @@ _REACHED = frozenset(("url", "host", "copy_from", "copy_to"))
 """Kinds of words that name where a program connects to; of the last two, perhaps a path."""
 NEW_BRANCH = frozenset(("-b", "-B", "-c", "--create", "-C", "--force-create"))
 QUIET = frozenset(("-q", "--quiet", "--no-track"))
+_MAGIC = (":!", ":^", ":(")
+"""What patterns of git begin with that are no names of objects."""
 _AIMS = frozenset(("branch", "context"))
 _CODE = frozenset(("read", "tree", "edit", "remote"))
 """Kinds of arguments by which a program is told which code of the workspace it runs."""
@@ -144,8 +146,8 @@ class Interpreter:
         """The directory that `-t` names."""
         self.has_paths = False
         """Words stand behind `--`: to git these are certainly paths."""
-        self.after = 0
-        """How many arguments stand before `--`."""
+        self.after: int | None = None
+        """How many arguments stand before `--`, if it is there."""
         self.suffix: Word | None = None
         """What is added to the names of copies that are kept."""
         self.declared: tuple[str, ...] | None = None
@@ -547,7 +549,10 @@ class Interpreter:
                 return
         pairs = _assign(kinds, plain, self.out)
         self._code(profile, pairs)
-        for word, kind in pairs:
+        sure = len(plain) if self.after is None else self.after
+        for at, (word, kind) in enumerate(pairs):
+            if profile.revisions and kind in ("read", "write") and at < sure and self._names_revision(word):
+                continue
             if kind == "command":
                 self.out.commands.append(plain[plain.index(word) :])
                 break
@@ -563,7 +568,7 @@ class Interpreter:
             self._into(self.into, plain, seen)
         if profile.edits and not plain and self._writes():
             touch_edited(self.out, HERE)
-        if self.pathspecs and _all_but(plain, self.after):
+        if self.pathspecs and _all_but(plain, self.after or 0):
             self._value(kinds[-1].removesuffix("..."), HERE)  # all but what is excluded
         if profile.special == "git config" and not read_git_config(
             self.out, plain, self.seen, self.sub[-1] if self.sub else "", self.settings
@@ -616,6 +621,13 @@ class Interpreter:
                 self.out.unknown.append(f"runs code from elsewhere: `{word.raw}`")
             elif word.text is not None:
                 self.out.code.append(word)
+
+    def _names_revision(self, word: Word) -> bool:
+        """A word that git takes for a revision, if it is one; true if it is nothing else, as `--` follows."""
+        if word.text is None or word.glob or word.deep or word.text.startswith(_MAGIC):
+            return False
+        self.out.revision(word)
+        return self.after is not None
 
     def _switch(self, plain: list[Word], seen: set[str]) -> None:
         """A new branch at the commit that is checked out changes no file; any other one, what is different there."""
@@ -693,6 +705,8 @@ class Interpreter:
             kind = _sent(out, word)
         if option and self.profile.special == "curl":
             word = of_curl(kind, word)
+        if self.pathspecs and option and kind == "read":
+            out.beside.append(word)
         if self.pathspecs and not option and kind in ("read", "write", "delete", "move", "tree"):
             found = pathspec(word)
             if found is None:
@@ -747,7 +761,7 @@ class Interpreter:
         elif kind in ("write", "into", "made", "new_folder"):
             out.touch("write", word)
             if kind != "write" or (word.text or "")[1:].endswith("/"):
-                out.as_folder(empty=kind == "new_folder")
+                out.as_folder("new_folder" if kind == "new_folder" else "")
         elif kind in ("copy_from", "copy_to"):
             if word.text is not None and ":" in word.text.split("/")[0]:
                 out.url(word)
@@ -771,10 +785,6 @@ class Interpreter:
                 and (word.text in ("~", "/") or (word.text[:1] == "/" and word.text.rstrip("/*").count("/") <= 1))
             ):
                 out.effects.add("system")  # the machine's own folders
-        elif kind == "prefix":
-            touch_pieces(out, word)
-        elif kind == "mount":
-            touch_mounted(out, word)
         elif kind == "write_tree":
             out.touch("write", word, deep=True, some=True)
         elif kind == "edit":
@@ -785,6 +795,8 @@ class Interpreter:
             out.touch("write", word)
             out.as_folder()
             self.into = word
+        elif kind == "revision":
+            out.revision(word)
         elif kind == "suffix":
             self.suffix = word
         elif kind == "setting":
@@ -792,20 +804,6 @@ class Interpreter:
         elif kind == "shell_option":
             if word.text not in HARMLESS_OPTIONS:
                 out.refused.append(f"`{word.raw}`: changes how the text itself is read")
-        elif kind == "source":
-            read_source(out, word)
-        elif kind == "listed":
-            read_listed(out, word)
-        elif kind == "named":
-            read_named(out, word)
-        elif kind == "filter":
-            read_filter(out, word)
-        elif kind == "ssh_setting":
-            read_ssh_setting(out, word)
-        elif kind == "transport":
-            read_transport(out, word)
-        elif kind == "report":
-            touch_reports(out, word)
         elif kind == "perl":
             self.perl.append(word)
         elif kind == "rename":
@@ -813,10 +811,6 @@ class Interpreter:
         elif kind == "plugin":
             if word.text is None or not word.text.startswith("no:"):
                 out.refused.append(f"`{word.raw}`: loads a plugin")
-        elif kind == "format":
-            _read_template(out, word)
-        elif kind == "item":
-            _read_item(out, word)
         elif kind == "page":
             out.url(word)
             if word.text is None or "://" not in word.text:
@@ -824,16 +818,12 @@ class Interpreter:
         elif kind == "git_format":
             if word.text is None or "%G" in word.text:
                 out.effects.add("execute")  # it runs gpg
-        elif kind == "jq":
-            read_jq(out, word)
-        elif kind == "yq":
-            read_yq(out, word)
+        elif kind in _READERS:
+            _READERS[kind](out, word)
         elif kind == "paths_in":
             self._paths_in(word)
         elif kind == "toml_setting":
             self.written = read_toml_setting(out, word) or self.written
-        elif kind == "resource":
-            _resource(out, word)
         elif kind in ("directory", "folder"):
             out.show(word, "itself")
             # Of several, some programs take the last, others each from the one before (git(1), make(1)).
@@ -843,8 +833,6 @@ class Interpreter:
             out.url(word)
         elif kind == "host":
             out.host(word)
-        elif kind == "remote":
-            _aim_remote(out, word)
         elif kind in _AIMS:
             _aim(out, kind, word)
         elif kind == "program":
@@ -890,7 +878,7 @@ class Interpreter:
         """A place that code of the workspace is told: it works on all below it."""
         self.out.touch("read", word, deep=True)
         if not word.is_pipe:
-            self.out.touches[-1] = self.out.touches[-1]._replace(code=True)
+            self.out.touches[-1] = self.out.touches[-1]._replace(taken="workplace")
 
     def _paths_in(self, word: Word) -> None:
         """A file with paths in it, which count as the arguments do."""
@@ -1151,3 +1139,23 @@ def _all_but(plain: list[Word], after: int) -> bool:
     """Pathspecs that only exclude stand for all the rest; what stands before `--` may be a revision."""
     named = plain[after:]
     return bool(named) and all(pathspec(word) is None for word in named)
+
+
+_READERS = {
+    "source": read_source,
+    "listed": read_listed,
+    "named": read_named,
+    "filter": read_filter,
+    "ssh_setting": read_ssh_setting,
+    "transport": read_transport,
+    "report": touch_reports,
+    "format": _read_template,
+    "item": _read_item,
+    "jq": read_jq,
+    "yq": read_yq,
+    "resource": _resource,
+    "remote": _aim_remote,
+    "prefix": touch_pieces,
+    "mount": touch_mounted,
+}
+"""By kind, what reads a word that is one, and needs nothing else."""

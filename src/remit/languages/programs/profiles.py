@@ -89,6 +89,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """`@file` among its words is replaced by options from that file."""
     pathspecs: bool = False
     """Its paths are git's patterns, with magic such as `:/x`."""
+    revisions: bool = False
+    """Of git: before `--` its words are revisions, and without that they may be."""
     settings: tuple[str, ...] = ()
     """Settings that can name no program, as patterns."""
     ends: bool = False
@@ -103,6 +105,10 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     """What its options have it write are reports and caches, which belong in places for these."""
     edits: bool = False
     """It changes files in place, without arguments those below the working directory."""
+    in_place: bool = False
+    """It changes the files that it is told, and makes no others of these names."""
+    writes: tuple[str, ...] = ()
+    """What it writes itself in the working directory, whatever code of the workspace does besides."""
     alone: tuple[str, ...] | None = None
     """Its effects when it is given no arguments: `git branch` only lists."""
     declared: Declared | None = None
@@ -153,6 +159,8 @@ class Programs(msgspec.Struct, frozen=True):
     """Where reports and caches belong, as globs."""
     places: dict[str, str] = {}
     """Variables that, where they are set, name a place outside of every workspace."""
+    files: tuple[str, ...] = ()
+    """How the names of files of code and text end."""
 
 
 @cache

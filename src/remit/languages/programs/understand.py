@@ -124,6 +124,8 @@ class Act(NamedTuple):
     """It installs only what files of the project say, these among them; None: something else, or nothing."""
     taken: tuple[Word, ...] = ()
     """Words of git that were taken for files by how they look: if none of them is one, they are revisions."""
+    revisions: tuple[Word, ...] = ()
+    """Words that git takes for commits; what the store has under such a name, only whoever looks there can see."""
     code: tuple[Word, ...] = ()
     """Where the code lies that it runs; whether that is the workspace's, one can tell only from its place."""
     works: tuple[str | None, ...] | None = None
@@ -324,12 +326,14 @@ def _command(
             sure=sure,
             store=(program or "").rpartition("/")[2] == "git",
         )
+    for path in reader.profile.writes:
+        out.touch("write", Word(path, path))
     _expanded(command.words, out)
     for _, value in command.assigns:
         if value.text is None and value.raw.startswith("("):
             _expanded((value, *(_element(raw) for raw in value.raw[1:-1].split())), out)
     if out.project:
-        out.touches.append(Touch("read", HERE, deep=True, code=True))
+        out.touches.append(Touch("read", HERE, deep=True, taken="workplace"))
     mark = len(out.touches)
     for redirect in command.redirects:
         _redirect(_as_output(redirect, command), out)
@@ -386,6 +390,7 @@ def _command(
         options=frozenset(reader.seen),
         brings=out.brings,
         taken=tuple(out.taken),
+        revisions=tuple(out.revisions),
         code=(HERE, *out.code) if out.project else (),
         stands=bases if redirected and within != bases else None,
         declared=None if unknown else reader.declared,
@@ -508,6 +513,7 @@ def touch_implied(
         # Where it works, as `git -C .` says, limits nothing.
         works = [out.directory] if out.directory is not None else []
         words = [t.path for t in out.touches if t.effect == effect and not (t.shows == "itself" and t.path in works)]
+        words = [word for word in words if sure is None or word not in out.beside]
         if effect not in effects or (words and (implied.get(effect, ()) is not None or sure)):
             continue
         if sure is not None and _name_files(words):

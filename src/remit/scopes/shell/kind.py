@@ -55,9 +55,12 @@ class ShellKind(Kind):
             facts.schema,
             facts.links,
             installed=facts.installed,
+            objects=facts.objects,
+            files=facts.files if facts.resolved is not None else None,
             new_shell=new,
             plain_names=plain,
             changes=facts.changes,
+            there=facts.there,
         )
 
     def paths(self, text: str, cwd: str | None, root: str | None) -> Iterable[str]:
@@ -95,6 +98,11 @@ class ShellKind(Kind):
 
         return standing_patterns(text, cwd, root)
 
+    def standing_places(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
+        from remit.scopes.shell.units import standing_places
+
+        return standing_places(text, cwd, root)
+
     def changed_patterns(self, text: str, cwd: str | None, root: str | None) -> Iterable[Glob]:
         from remit.scopes.shell.units import changed_patterns
 
@@ -120,10 +128,15 @@ class ShellKind(Kind):
 
         return sole_change(text, cwd, root)
 
-    def stagings(self, text: str, cwd: str | None, root: str | None) -> Iterable[Sole]:
-        from remit.scopes.shell.sole import stagings
+    def revisions(self, text: str, cwd: str | None, root: str | None) -> Iterable[tuple[str, str]]:
+        from remit.scopes.shell.units import named_revisions
 
-        return stagings(text, cwd, root)
+        return named_revisions(text, cwd, root)
+
+    def git_reads(self, text: str, cwd: str | None, root: str | None) -> Iterable[Sole]:
+        from remit.scopes.shell.sole import git_reads
+
+        return git_reads(text, cwd, root)
 
     def form(self) -> Shape:
         from remit.scopes.shell.form import shell_scope

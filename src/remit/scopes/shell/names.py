@@ -22,7 +22,7 @@ def misnamed(scope: Any) -> Iterator[Misnamed]:
     runs = data.get("run", ())
     if not runs and not data.get("sets"):
         so = "name programs in `run`, or write `run: any`"
-        yield Misnamed("the `shell` scope names no command", None, so, nothing=True)
+        yield Misnamed("the `shell` scope names no command", None, so, fatal="prohibition")
     for entry in runs if isinstance(runs, (list, tuple)) else ():
         if isinstance(entry, dict):
             for name, limits in entry.items():
@@ -44,7 +44,7 @@ def _closed(what: str, names: Iterable[Any], known: Iterable[str]) -> Iterator[M
     for name in names:
         if name not in known:
             near = near_miss(str(name), known, cutoff=0.7, least=3)
-            yield Misnamed(f"there is no {what} `{shown(name)}`", near, f"there is {', '.join(known)}", closed=True)
+            yield Misnamed(f"there is no {what} `{shown(name)}`", near, f"there is {', '.join(known)}", fatal="always")
 
 
 def _entry(text: str, limits: Any) -> Iterator[Misnamed]:

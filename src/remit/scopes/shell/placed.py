@@ -232,7 +232,8 @@ def _placed(
             anywhere = act.program not in EXPANDED and not touch.shows
             path = _locate(touch, where, root, anywhere) if where is not None else None
             inside = path is not None and not (isinstance(path, str) and path.startswith("/"))
-            if inside and (touch.store or (touch.code and isinstance(path, Glob) and path.text == "**")):
+            at_work = touch.taken == "workplace" and isinstance(path, Glob) and path.text == "**"
+            if inside and (touch.store or at_work):
                 continue  # code of the workspace works in the root whether it is told or not
             yield touch, path
             if not inside and root is not None and not touch.store:

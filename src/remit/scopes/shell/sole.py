@@ -73,7 +73,7 @@ def sole_change(text: str, cwd: str | None, root: str | None) -> Sole | None:
     """The only command of the text that changes files, if it says not which, runs once, and nothing before it could
     change what it would do; else None."""
     found = understand(text)
-    changing = [at for at, act in enumerate(found.acts) if any(touch.implied for touch in _changed(act))]
+    changing = [at for at, act in enumerate(found.acts) if any(is_open(act, touch) for touch in _changed(act))]
     if found.problem is not None or len(changing) != 1:
         return None
     act = found.acts[changing[0]]
@@ -104,28 +104,44 @@ def stages_all(act: Act) -> bool:
     return own and any(touch.effect == "read" and _is_whole(touch) for touch in act.touches)
 
 
+def is_open(act: Act, touch: Touch) -> bool:
+    """Which files a command changes there, only who looks can tell: no word says it, or git puts back what a commit has
+    of a folder."""
+    return touch.implied or (touch.deep and act.program == "git" and act.sub[:1] in (("checkout",), ("restore",)))
+
+
 def _is_whole(touch: Touch) -> bool:
     return touch.implied or (touch.deep and touch.path.text in (".", "./"))
 
 
-def stagings(text: str, cwd: str | None, root: str | None) -> tuple[Sole, ...]:
-    """The commands of the text that do so, if nothing before them could change what that is; else none."""
+def shows_changes(act: Act) -> bool:
+    """It shows what has changed, and which files that is only git knows: `git diff`, `git show HEAD~1`."""
+    shows = act.sub[:1] in (("diff",), ("show",), ("log",)) or act.sub[:2] == ("stash", "show")
+    own = act.program == "git" and shows
+    return own and any(touch.effect == "read" and (touch.implied or touch.deep) for touch in act.touches)
+
+
+def git_reads(text: str, cwd: str | None, root: str | None) -> tuple[Sole, ...]:
+    """The commands of the text by which git reads what has changed, if nothing before them could change what that is;
+    else none."""
     found = understand(text)
-    places = [at for at, act in enumerate(found.acts) if stages_all(act)]
+    places = [at for at, act in enumerate(found.acts) if stages_all(act) or shows_changes(act)]
     for at, act in enumerate(found.acts[: places[-1] + 1] if places and found.problem is None else ()):
         literal = all(word.text is not None and not word.glob and not word.deep for word in act.command.words)
         adds = act.program == "git" and act.sub[:1] in (("add",), ("stage",))
-        calm = act.effects <= {"read"} or (adds and not act.redirected) or (at == places[-1] and not act.redirected)
+        calm = act.effects <= {"read"} or ((adds or at == places[-1]) and not act.redirected)
         plain = literal and not act.via and not act.command.assigns and act.command.joined <= _IN_ORDER
         if act.grade != UNDERSTOOD or not calm or (at in places and not plain):
             return ()
     soles = []
     for act in (found.acts[at] for at in places) if found.problem is None else ():
         bases = Placed(act, cwd, root).bases
-        if bases != ["."]:
+        if len(bases) != 1 or bases[0] is None or bases[0].startswith(("/", "..")):
             return ()
-        soles.append(Sole(act.command.raw, tuple(word.text or "" for word in act.command.words), "."))
-    return tuple(soles)
+        if bases[0] != "." and stages_all(act):
+            return ()
+        soles.append(Sole(act.command.raw, tuple(word.text or "" for word in act.command.words), bases[0]))
+    return tuple(soles) if len({sole.text for sole in soles}) == len(set(soles)) else ()
 
 
 def _changed(act: Act) -> list[Touch]:

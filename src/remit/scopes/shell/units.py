@@ -5,38 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+import msgspec
+
 from remit.languages.bash.reading import Touch, Word
 from remit.languages.bash.script import Command
 from remit.languages.programs.interpret import AT_HOST
+from remit.languages.programs.profiles import profile_of, programs
 from remit.languages.programs.understand import Act, understand
 from remit.model.pattern import compile_later
-from remit.model.terms import PROJECT, UNDERSTOOD, UNKNOWN
+from remit.model.terms import PROJECT, UNDERSTOOD, UNKNOWN, Taken
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
 from remit.scopes.shell.placed import EXPANDED, Placed, folder_of, is_descriptor
-from remit.scopes.shell.sole import is_of_odd_names, stages_all
+from remit.scopes.shell.sole import is_of_odd_names, is_open, shows_changes, stages_all
 from remit.scopes.sql.units import checked_statement, may_change_schema, table_units
 from remit.scopes.url import Url, UrlError, UrlPattern, any_url, parse_url
 
 LISTERS = frozenset(("find", "fd", "fdfind", "ls", "du", "tree", "stat"))
 """Programs that show the names of what lies below a folder, and nothing that is in it."""
-IN_PLACE = frozenset(
-    """
-    autopep8 black chgrp chmod chown clang-format eslint gofmt goimports isort prettier ruff rustfmt sed shfmt touch
-    truncate yapf
-    """.split()  # noqa: SIM905  a list of names reads better so
-)
-"""Programs that change the files that a pattern stands for, and make no others of these names."""
+_NAMING = frozenset((("tag",), ("update-ref",), ("replace",), ("fast-import",), ("symbolic-ref",)))
+_CARRYING = frozenset((("fetch",), ("pull",), ("push",)))
+"""Subcommands of git that can name something else than a commit; the latter, if they say under what name."""
 _FOLLOWED = frozenset(("read", "write", "delete", "network"))
 """Effects of commands that bring no files but those that they are known to write."""
-FILES = tuple(
-    """
-    .bash .c .cc .cfg .cjs .cpp .cs .css .csv .cts .go .h .hpp .html .ini .ipynb .java .js .json .jsonl .jsx .kt .lua
-    .md .mjs .mts .php .pl .proto .py .pyi .r .rb .rs .rst .scala .scss .sh .sql .svg .swift .toml .ts .tsx .txt .vue
-    .xml .yaml .yml .zsh
-    """.split()  # noqa: SIM905  a list of names reads better so
-)
-"""How the names of files of code and text end. Folders hardly have such names, and a link to one is looked up."""
 _WILD = compile_later(r"[*?\[]")
 _SIGN = compile_later(r"[*?\[\]]")
 EVERYTHING = Glob.parse("**")
@@ -88,6 +79,13 @@ def taken_for_files(text: str, cwd: str | None, root: str | None) -> list[tuple[
     return found
 
 
+def named_revisions(text: str, cwd: str | None, root: str | None) -> set[tuple[str, str]]:
+    """Directories below the root, each with a word that git takes there for a commit."""
+    placed = [Placed(act, cwd, root) for act in understand(text).acts if act.revisions]
+    pairs = {(base, word.text or "") for one in placed for base in one.bases for word in one.act.revisions}
+    return {(base, word) for base, word in pairs if base is not None and not base.startswith("/")}
+
+
 def local_programs(text: str, cwd: str | None, root: str | None) -> set[str]:
     """Programs that a text takes from the project if they are there: whoever looks at the disk can tell."""
     placed = [Placed(act, cwd, root) for act in understand(text).acts]
@@ -120,17 +118,43 @@ def standing_patterns(text: str, cwd: str | None, root: str | None) -> set[Glob]
     return {path for path in sure if path.text not in other}
 
 
+def standing_places(text: str, cwd: str | None, root: str | None) -> set[Glob]:
+    """Folders and patterns of which a text reads, deletes or changes in place what is there, where no other command of
+    the text could bring more: `grep -rn x src`."""
+    placed = [Placed(act, cwd, root) for act in understand(text).acts]
+    sure: set[Glob] = set()
+    other: set[str] = set()
+    for at, one in enumerate(placed):
+        for touch, path in one.touches:
+            if isinstance(path, Glob) and _is_there(one, touch):
+                if path.absolute or _could_bring(placed, at, path):
+                    other.add(path.text)
+                else:
+                    sure.add(path)
+    return {path for path in sure if path.text not in other}
+
+
+def _is_there(placed: Placed, touch: Touch) -> bool:
+    """What the command touches there is there before, and more of it than its name."""
+    return not (touch.taken or touch.shows) and (touch.effect != "write" or _works_in_place(placed.act))
+
+
 def _stands(placed: Placed, touch: Touch) -> bool:
     """A word of the command that bash replaces by what is there, and that the command changes as it is, or deletes."""
     act, path = placed.act, touch.path
-    in_place = act.program in (EXPANDED if touch.effect == "delete" else IN_PLACE)
+    in_place = act.program in EXPANDED if touch.effect == "delete" else _works_in_place(act)
     own = any(word.glob and not word.found and word.text == path.text for word in act.command.words)
     return in_place and own and path.glob and not (path.found or path.some or path.deep or touch.nested)
 
 
+def _works_in_place(act: Act) -> bool:
+    profile = profile_of(act.program or "")
+    return profile is not None and profile.in_place
+
+
 def _could_bring(acts: list[Placed], at: int, pattern: Glob) -> bool:
     """A file that the pattern matches may be there only once another command of the text has run."""
-    for one in acts[:at] if all(map(_in_order, acts)) else acts:
+    for one in acts[:at] if all(map(_in_order, acts)) else [*acts[:at], *acts[at + 1 :]]:
         if one.act.grade != UNDERSTOOD or not one.act.effects <= _FOLLOWED:
             return True
         for touch, path in (*one.touches, *one.redirected):
@@ -164,12 +188,16 @@ def shell_units(
     links: Mapping[str, str] | None = None,
     *,
     installed: frozenset[str] = frozenset(),
+    files: frozenset[str] | None = None,
+    objects: frozenset[str] = frozenset(),
     new_shell: bool = False,
     plain_names: bool = False,
     changes: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    there: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> list[Unit]:
     """The units of a text; never empty. A text that can't be read is one command that is not understood.
 
+    `files`: of the paths that the text names, those that are there and no folders; None where nobody has looked.
     `plain_names`: whoever enforces has seen that no name that the text finds has blanks or quotes in it.
     """
     found = understand(text, new_shell=new_shell)
@@ -184,8 +212,10 @@ def shell_units(
         all_placed = [Placed(act, cwd, root, links, installed - gone) for act in acts] if gone else all_placed
     _pass_through(all_placed)
     _own_repositories(all_placed)
-    for placed in all_placed:
+    replaced = [_replaced(placed, files) for placed in all_placed] if files else []
+    for at, placed in enumerate(all_placed):
         act = placed.act
+        stand = files.difference(*replaced[:at], *replaced[at + 1 :]) if files else files
         if schema and act.statements:
             act = placed.act = _checked(
                 placed, schema, alone=all(_only_reads(one) for one in found.acts if one is not act)
@@ -194,16 +224,31 @@ def shell_units(
         grade = UNKNOWN if any(statement.strange for statement in act.statements) else act.grade
         units.append(Unit("shell", name, placed, act.effects, text=raw, grade=grade))
         declared = 0 if act.declared is None else len(placed.touches)
+        seen = changes.get(raw)
+        shown = seen is not None and shows_changes(act)
+        if seen is not None and (shown or stages_all(act)):
+            units.extend(_read_by_git(name, one) for one in seen)
+        alone = seen is not None and sum(one.act.command.raw == raw for one in all_placed) == 1
         for place, (touch, path) in enumerate((*placed.touches, *placed.redirected)):
             whole = touch.implied if path is None else path == EVERYTHING
-            if raw in changes and touch.effect == "read" and whole and stages_all(act):
-                units.extend(_staged(name, one) for one in changes[raw])
+            staged = seen is not None and whole and stages_all(act)
+            if touch.effect == "read" and ((shown and place < len(placed.touches)) or staged):
                 continue
-            path = _of_file(touch, path)
-            units.append(_touched(name, placed, touch, path, declared=place < declared))
+            path, taken = _of_file(touch, path, stand, in_place=_works_in_place(act))
+            unit = _touched(name, placed, touch, path, taken=taken, declared=place < declared)
+            if isinstance(path, Glob) and place < len(placed.touches) and _is_there(placed, touch):
+                unit = msgspec.structs.replace(unit, seen=there.get(path.text))
+            units.append(
+                msgspec.structs.replace(unit, seen=seen)
+                if alone and touch.effect != "read" and is_open(act, touch)
+                else unit
+            )
             if isinstance(path, Glob) and not touch.path.glob and path.base != ".":
                 units.append(_itself(name, touch, path.base))
         units.extend(_handed(name, placed))
+        named = act.revisions and any(_names_objects(one) for one in acts if one is not act)
+        if named or any(word.text in objects for word in act.revisions):
+            units.append(_touched(name, placed, Touch("read", Word(None, "")), None, taken="", declared=False))
         for statement in act.statements:
             units.extend(table_units(name, statement))
         units.extend(_reached(name, act))
@@ -213,12 +258,31 @@ def shell_units(
     return units
 
 
-def _of_file(touch: Touch, path: str | Glob | None) -> str | Glob | None:
-    """Of all below a place that a command is told and reads, the place alone, if its name says that it is a file."""
-    if not isinstance(path, Glob) or touch.effect != "read" or touch.path.glob or touch.path.deep:
-        return path
-    named = touch.deep and (touch.path.text or "").endswith(FILES) and path.base.endswith(FILES)
-    return path.base if named and path == Glob.below(path.base) else path
+def _of_file(
+    touch: Touch, path: str | Glob | None, files: frozenset[str] | None, *, in_place: bool
+) -> tuple[str | Glob | None, Taken]:
+    """All below a place that a command is told and reads, deletes or changes in place: the place alone where something
+    stands that is no folder. Where nobody has looked, a name may say that it is a file: then it is still all below."""
+    told = isinstance(path, Glob) and (touch.effect != "write" or in_place) and not (touch.path.glob or touch.path.deep)
+    if not told or not isinstance(path, Glob) or path != Glob.below(path.base):
+        return path, touch.taken
+    if files is None:
+        ends = programs().files
+        looks = touch.effect == "read" and (touch.path.text or "").endswith(ends) and path.base.endswith(ends)
+        return path, "file" if looks else touch.taken
+    return path.base if path.base in files else path, touch.taken
+
+
+def _replaced(placed: Placed, files: frozenset[str]) -> frozenset[str]:
+    """Of the files that are there, those that a command may put a folder in place of."""
+    found: set[str] = set()
+    for touch, path in (*placed.touches, *placed.redirected):
+        lays = touch.effect == "write" and not (isinstance(path, str) or _works_in_place(placed.act))
+        if touch.effect == "delete" or lays:
+            if path is None:
+                return files
+            found.update(file for file in files if _holds(path, file))
+    return frozenset(found)
 
 
 def _own_repositories(acts: list[Placed]) -> None:
@@ -238,6 +302,15 @@ def _heads_above(head: str) -> Iterator[str]:
     while folder and folder != "/":
         yield f"{folder}/HEAD"
         folder = folder.rpartition("/")[0]
+
+
+def _names_objects(act: Act) -> bool:
+    """It may give something of git's store a name, which another command of the text then takes for a commit."""
+    if (act.program or "").rpartition("/")[2] != "git" or act.own <= {"read"}:
+        return False
+    words = [word.text for word in act.command.words[1:]]
+    carries = any(text is None or (":" in text and "://" not in text) for text in words)
+    return act.sub[:1] in _NAMING or (act.sub[:1] in _CARRYING and carries)
 
 
 def _changed_programs(acts: list[Placed], installed: frozenset[str]) -> frozenset[str]:
@@ -277,7 +350,7 @@ def _in_order(placed: Placed) -> bool:
     return not placed.act.via and placed.act.command.joined <= {"and", "or", "then"}
 
 
-def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *, declared: bool = False) -> Unit:
+def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *, taken: Taken, declared: bool) -> Unit:
     """The unit of one path that a command touches.
 
     INVARIANT: here alone a target that the text does not tell becomes everything that it could be.
@@ -302,8 +375,7 @@ def _touched(name: str, placed: Placed, touch: Touch, path: str | Glob | None, *
             nested=touch.nested,
             declared=declared,
             itself=touch.shows == "itself" and touch.effect != "read",
-            empty=touch.empty,
-            code=touch.code,
+            taken=taken,
         )
     told = touch.path.text
     if touch.store and None not in placed.act.bases:
@@ -342,8 +414,8 @@ def _nameless(path: Glob) -> str | Glob:
     return Glob.parse(f"{folder}{slash}{name}").loosened()
 
 
-def _staged(name: str, path: str) -> Unit:
-    """A file that git would put into its index, as whoever enforces has seen."""
+def _read_by_git(name: str, path: str) -> Unit:
+    """A file that git would show, or put into its index, as whoever enforces has seen."""
     return Unit("path", name, path, frozenset({"read"}), text=path, derived=True)
 
 
@@ -353,7 +425,7 @@ def _handed(name: str, placed: Placed) -> Iterator[Unit]:
         if isinstance(path, str) and path != ".":
             also = (placed.spelled[path],) if path in placed.spelled else ()
             effects = frozenset(("read", "write"))
-            yield Unit("path", name, path, effects, also=also, text=touch.path.raw, derived=True, handed=True)
+            yield Unit("path", name, path, effects, also=also, text=touch.path.raw, derived=True, taken="argument")
 
 
 def _itself(name: str, touch: Touch, path: str) -> Unit:
