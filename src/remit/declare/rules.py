@@ -219,6 +219,11 @@ QUORUM = {
     "separate": Field(Flag(), "whoever issued the task can't approve"),
 }
 """Of a question that people are asked."""
+_VERBS_OF: dict[str, tuple[Verb, ...]] = {
+    **dict.fromkeys(("ask", *QUORUM), ("must_ask",)),
+    "except": ("may_not", "must_ask"),
+}
+"""Parts of a scope that belong only to some rules."""
 _EXTRA_FIELDS = {
     "ask": Field(Name, "who is asked: human, chain, a role or an agent"),
     **QUORUM,
@@ -231,13 +236,6 @@ _EXTRA_FIELDS = {
         "calls that Remit decides when the policy loads; a wrong one is an error",
     ),
 }
-
-
-_VERBS_OF: dict[str, tuple[Verb, ...]] = {
-    **dict.fromkeys(("ask", *QUORUM), ("must_ask",)),
-    "except": ("may_not", "must_ask"),
-}
-"""Parts of a scope that belong only to some rules."""
 
 
 class _Format:
@@ -370,6 +368,21 @@ class Rules(Shape):
         return {"$ref": f"#/$defs/{self.verb}"}
 
 
+def definitions() -> dict[str, JSON]:
+    """The parts of the JSON Schema that others refer to."""
+    format = _format()
+    named = [field.shape for field in format.parts.values() if isinstance(field.shape, Ref)]
+    return {
+        "scope": format.scope.schema(),
+        **_rules_schema("may"),
+        **_rules_schema("may_not"),
+        **_rules_schema("must_ask"),
+        "exception": format.exception.schema(),
+        "condition": format.condition.schema(),
+        **{ref.name: ref.shape.schema() for ref in named},
+    }
+
+
 def _rules_schema(verb: Verb) -> JSON:
     """The JSON Schema of the entries of `may`, `must_ask` or `may_not`: not every part of a scope belongs to each."""
     parts = {
@@ -388,18 +401,3 @@ def _rules_schema(verb: Verb) -> JSON:
     names = {"type": "array", "items": name, "minItems": 1}
     entry = {"anyOf": [name, names, {"$ref": f"#/$defs/{verb}-scope"}, scoped]}
     return {f"{verb}-scope": scope, verb: {"anyOf": [{"type": "array", "items": entry}, entry]}}
-
-
-def definitions() -> dict[str, JSON]:
-    """The parts of the JSON Schema that others refer to."""
-    format = _format()
-    named = [field.shape for field in format.parts.values() if isinstance(field.shape, Ref)]
-    return {
-        "scope": format.scope.schema(),
-        **_rules_schema("may"),
-        **_rules_schema("may_not"),
-        **_rules_schema("must_ask"),
-        "exception": format.exception.schema(),
-        "condition": format.condition.schema(),
-        **{ref.name: ref.shape.schema() for ref in named},
-    }
