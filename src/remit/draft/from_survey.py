@@ -319,7 +319,7 @@ def _refusal(agent: Agent, entry: Entry, tools: Sequence[str]) -> Entry | None:
         if (
             account.closed
             and account.extent is Extent.LIST
-            and kind in (("write", "shell") if account.coarse else ("write", "shell", "network", "delegate"))
+            and kind in ("write", "shell", "network", "delegate")
             and kind not in kinds
         ):
             return Entry(entry.tool, Mark.NO, account.place)

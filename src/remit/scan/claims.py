@@ -106,7 +106,7 @@ def claims_read_only(sentence: str) -> bool:
     )
 
 
-def _describes_read_only(sentence: str) -> bool:
+def describes_read_only(sentence: str) -> bool:
     """Whether a sentence of a description says that the agent changes nothing."""
     if claims_read_only(sentence) or (
         re.match(r"read[- ]only [\w-]+(?: [\w-]+)?\s*[.,;—–]", sentence, re.IGNORECASE) and not _EXCEPT.search(sentence)
@@ -130,7 +130,7 @@ def read_only_claim(head: Head, path: str) -> Claim | None:
     if isinstance(description, str) and len(description) < 4000:
         # examples in a description are about other things
         for sentence in re.split(r"(?<=[.!?])\s+|\\n|\n|<example>.*", description):
-            if _describes_read_only(sentence.strip()):
+            if describes_read_only(sentence.strip()):
                 return Claim(sentence.strip(), Place(path, head.line("description")))
     inside = False
     for number, line in enumerate(head.body.split("\n")[:_PATIENCE], head.body_line):

@@ -121,38 +121,22 @@ class Reader:
         agent = next((n for n, cell in enumerate(head) if is_heading(cell, "agent")), None)
         tools = next((n for n, cell in enumerate(head) if n != agent and is_heading(cell, "tools")), None)
         refused = next((n for n, cell in enumerate(head) if n != agent and is_heading(cell, "forbidden")), None)
-        posture = None
-        if agent is not None and tools is None:
-            posture = next((n for n, cell in enumerate(head) if n != agent and is_heading(cell, "posture")), None)
-            if posture is None and self._defines(row.cells[agent] for row in table.rows):
-                # "Read, Write (plans)": rights of a product's users are written the same way
-                posture = next((n for n, cell in enumerate(head) if n and is_heading(cell, "permissions")), None)
-                if posture is not None and not _names_kind("shell", (row.cells[posture] for row in table.rows)):
-                    return None  # whoever has no word for commands does not say who may run them
-            tools = posture
         if agent is None or (tools is None and refused is None):
             return None
         found = []
         if tools is not None and sum(bare(row.cells[tools]).isdigit() for row in table.rows) * 2 > len(table.rows):
             return None  # how many, not which
         complete = tools is None or _names_tools(row.cells[tools] for row in table.rows)
-        if posture is not None and not complete:
-            return None
         for row in table.rows:
             name = agent_name(row.cells[agent])
             if not name or len(name) > 80:
                 continue
-            found.append(self._row(text, row, name, tools, refused, complete=complete, coarse=posture is not None))
+            found.append(self._row(text, row, name, tools, refused, complete=complete))
         known = sum(is_tool_name(entry.tool) for account in found for entry in account.entries)
         total = sum(len(account.entries) for account in found)
         if total and not known and not any(key_of(account.agent) in self.agents for account in found):
             return None
         return found or None
-
-    def _defines(self, cells: Iterable[str]) -> bool:
-        """Whether most of these cells name agents that have a definition."""
-        found = [self.known.resolve(agent_name(cell)) is not None for cell in cells]
-        return len(found) > 1 and sum(found) > 0.5 * len(found)
 
     def _row(
         self,
@@ -163,7 +147,6 @@ class Reader:
         refused: int | None,
         *,
         complete: bool,
-        coarse: bool,
     ) -> Account:
         place = Place(text.path, row.line)
         entries: list[Entry] = []
@@ -181,7 +164,6 @@ class Reader:
             extent=extent if tools is not None else Extent.UNCLEAR,
             entries=(*entries, *denied),
             closed=tools is not None and complete,
-            coarse=coarse,
             read_only=Claim(bare(claim), place) if claim else None,
         )
 
@@ -461,11 +443,6 @@ def _entry(tool: str, cell: str, place: Place, blank_is_no: bool) -> Entry | Non
     if not bare(cell):
         return Entry(tool, Mark.NO if blank_is_no else Mark.UNCLEAR, place)
     return Entry(tool, Mark.SCOPED, place, bare(cell)[:200])
-
-
-def _names_kind(kind: str, cells: Iterable[str]) -> bool:
-    """Whether one of these lists has a tool of a kind."""
-    return any(capability(entry.tool) == kind for cell in cells for entry in listed(cell, Place("", 0))[1])
 
 
 def _names_tools(cells: Iterable[str]) -> bool:

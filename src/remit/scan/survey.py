@@ -28,10 +28,10 @@ from remit.scan.merge import merge
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
 from remit.scan.names import Names, key_of
 from remit.scan.records import Record, account_of, declared, read_records
-from remit.scan.rights import rights_of
 from remit.scan.rosters import Page, read_page
 from remit.scan.servers import Listing, Use, listings_of, uses_of
 from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
+from remit.scan.statements import Statements, own_accounts
 from remit.scan.sums import Sum, sums_of
 from remit.scan.vocabulary import tool_key
 
@@ -153,7 +153,7 @@ class _Reading:
                 self.stems.add(key_of(text.path.rpartition("/")[2].partition(".")[0]))
             definition = read_definition(text)
             if definition is not None:
-                accounts.append(definition)
+                accounts += [definition, *own_accounts(definition, text)]
                 body = read_page(text, Document(), Names(()), ())
                 bodies += [body] if body is not None else []
                 continue
@@ -175,6 +175,7 @@ class _Reading:
         reader = Reader([name for one in accounts if is_defined(one) for name in one.names])
         self.servers = frozenset(key for names in servers_of(accounts).values() for key in names)
         self.used = self.servers | servers_used(accounts)
+        statements = Statements(reader.known)
         waiting.reverse()
         while waiting:
             if self.walk.progress is not None and len(waiting) % 100 == 0:
@@ -182,8 +183,8 @@ class _Reading:
             held = waiting.pop()
             document = self.walk.read_file(held) if isinstance(held, str) else held
             if document is not None:
-                accounts += self._document(document, reader)
-        return accounts
+                accounts += self._document(document, reader, statements)
+        return accounts + statements.resolved()
 
     def inventory(self, accounts: Sequence[Account]) -> Inventory:
         """What the repository has of each kind of thing, now that its files were seen."""
@@ -226,7 +227,7 @@ class _Reading:
                 return False
             folder = folder.rpartition("/")[0]
 
-    def _document(self, text: Text, reader: Reader) -> list[Account]:
+    def _document(self, text: Text, reader: Reader, statements: Statements) -> list[Account]:
         records: list[Record] = read_records(text)
         found = [account_of(record, text.path) for record in records]
         if text.path.endswith(_DOCUMENTS):
@@ -235,8 +236,10 @@ class _Reading:
         if text.path.endswith(_DOCUMENTS):
             self.counted += counts_in(text.path, text.text)
             document = read_markdown(text.text)
-            said = () if is_past_page(text.path) else (rights_of, handed_over)
-            more = [one for read in said for one in read(text, document, reader.known)]
+            taken = frozenset(line for one in found for line in (one.place.line, *(e.place.line for e in one.entries)))
+            more = [] if is_past_page(text.path) else handed_over(text, document, reader.known)
+            if not is_past_page(text.path):
+                more += statements.read(text, document, taken)
             self.uses += uses_of(text, document, self.used)
             self.sums += sums_of(text, document)
             self.listings += listings_of(text, document, self.servers)
