@@ -67,7 +67,7 @@ def table(heading: str, *cells: str) -> str:
         # whatever the heading: the row is about the agent
         (
             table("Notes", "Read-only", "Quick, read-only.", "Read-only for docs", ""),
-            [EDIT.format("Read-only"), BASH.format("read-only")],
+            [EDIT.format("Read-only"), BASH.format("Quick, read-only")],
         ),
         (table("Access", "Read-only", "", "", "").replace("# Team", "# MCP servers by agent"), []),
         (table("GitHub access", "Read-only", "Read-only", "Full", "Full"), []),

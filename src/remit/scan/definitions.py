@@ -205,6 +205,7 @@ def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, lis
                 if key == "tools" and mark is Mark.YES and tool in ruled:
                     continue
                 scope = "ask" if setting == "ask" else ("by pattern" if isinstance(setting, dict) else None)
+                scope = None if mark is Mark.NO else scope
                 found.append(Entry(str(tool), mark, Place(path, head.line(key)), scope))
     nothing = [one for one in found if one.tool == "*" and one.mark is Mark.NO]
     if nothing:  # everything is taken away but what is named
@@ -213,6 +214,8 @@ def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, lis
 
 
 def _setting(setting: Any) -> Mark:
+    if isinstance(setting, dict) and setting and all(one == "deny" for one in setting.values()):
+        return Mark.NO
     if setting in (False, "deny"):
         return Mark.NO
     return Mark.YES if setting in (True, "allow") else Mark.SCOPED

@@ -37,7 +37,7 @@ _ABOUT_TOOLS = re.compile(
     re.IGNORECASE,
 )
 _PEOPLE = re.compile(
-    r"^(?:admin(?:istrator)?s?|users?|guests?|owners?|members?|viewers?|editors?|anonymous|moderators?|customers?|public|superuser)$",
+    r"^(?:admin(?:istrator)?s?|users?|guests?|owners?|members?|viewers?|editors?|managers?|staff|employees?|support agents?|team leads?|clients?|operators?|supervisors?|agent|anonymous|moderators?|customers?|public|superuser)$",
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"^\(?(?:none|no tools?|nothing|keine|ninguna|aucun|n/a|-|–|—|∅|无)\)?\.?$", re.IGNORECASE)
@@ -272,7 +272,13 @@ class Reader:
                 and (entry := _entry(bare(row.cells[0]), row.cells[number], Place(text.path, row.line), blank_is_no))
             ]
             found.append(
-                Account(agent=name, kind=Kind.MATRIX, place=Place(text.path, table.head.line), entries=tuple(entries))
+                Account(
+                    agent=name,
+                    kind=Kind.MATRIX,
+                    place=Place(text.path, table.head.line),
+                    entries=tuple(entries),
+                    marks=True,
+                )
             )
         return found
 
@@ -299,6 +305,7 @@ class Reader:
                     kind=Kind.MATRIX,
                     place=place,
                     entries=tuple(entries),
+                    marks=True,
                     read_only=Claim(bare(claim), place) if claim else None,
                 )
             )

@@ -100,6 +100,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     all_tools: Claim | None = None
     reports: bool = False
     """Whether it tells the agent to write reports, so that a tool that creates files is meant."""
+    marks: bool = False
+    """Whether it is of a table of marks: of a tool or a kind that has no row or column there, it says nothing."""
     most: bool = False
     """Whether its list is the most that the agent may have, as a level's is, and not what it has."""
     gated: bool = False

@@ -60,7 +60,7 @@ _BUT = re.compile(
 _NOTHING = re.compile(r"^\(?(?:none|no tools?(?: at all)?|nothing|keine|ningun[oa]|aucun|∅|无|-|–|—)\)?$", re.IGNORECASE)
 _EXCEPTION = re.compile(
     r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under|for|when|if|after|on)|until|without (?:approval|asking|permission|confirmation)"
-    r"|if|when|by default|default|typically|usually|mostly|e\.g\.|for example|optional(?:ly)?|where needed|as needed|when needed|some|limited|proposes?|planned|should|prefer|mainly)\b|\(\+|\+ ?(?:CHANGELOG|reports?|docs)",
+    r"|if|when|by default|default|typically|usually|mostly|e\.g\.|for example|optional(?:ly)?|where needed|as needed|when needed|some|limited|proposes?|planned|should|prefer|mainly|plus)\b|\(\+|\+ ?(?:CHANGELOG|reports?|docs)",
     re.IGNORECASE,
 )
 """What makes a right one with exceptions, or no right at all."""
@@ -190,6 +190,8 @@ def _thing(text: str, *, denied: bool) -> Iterator[_Part | None]:
         if not denied and _EVERYTHING.match(phrase):
             yield "*", None, "yes"
             return
+        if _A_PATH.search(phrase):
+            break
         kind = capability(phrase)
         if phrase and " " not in phrase and kind != "unknown" and (kind != "mcp" or phrase.startswith("mcp__")):
             mark = Mark.NO if denied else (Mark.SCOPED if scope or scoped else Mark.YES)
@@ -199,6 +201,10 @@ def _thing(text: str, *, denied: bool) -> Iterator[_Part | None]:
             yield phrase, Mark.NO if denied else Mark.YES, scope  # a tool, by its form, that nobody knows
             return
     yield None
+
+
+_A_PATH = re.compile(r"\*\*|^\*\.|/\*\.|\.\w{1,5}$|^\.|/$")
+"""What is a path or a pattern of paths, and no name of a tool."""
 
 
 @cache
@@ -217,7 +223,7 @@ def names_tools(found: Said) -> bool:
             or (
                 len(found.tools) > 0
                 and all(capability(name) != "unknown" for name, _, _ in found.tools)
-                and any(name in _host_names() or capability(name) == "mcp" for name, _, _ in found.tools)
+                and any(name in _host_names() or name.startswith("mcp__") for name, _, _ in found.tools)
             )
         )
     )
@@ -237,6 +243,26 @@ def is_posture(text: str) -> bool:
         or claims_read_only(bare(text))
         or describes_read_only(bare(text))
     ) and not _EXCEPTION.search(text)
+
+
+@cache
+def _mentions() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    by_kind: dict[str, list[str]] = {}
+    for word, kind in _things().items():
+        by_kind.setdefault(kind, []).append(re.escape(word))
+    return tuple((kind, re.compile(rf"(?<![\w-])(?:{'|'.join(found)})(?![\w-])", re.IGNORECASE)) for kind, found in by_kind.items())
+
+
+def mentioned(text: str) -> dict[str, bool | None]:
+    """The kinds of tools that words speak of: whether they give them; None for a part of them."""
+    found: dict[str, bool | None] = {}
+    for clause in re.split(r"[;,.+]|\band\b|\bbut\b", bare(text)[:_LONGEST]):
+        no = re.search(r"\b(?:no|not|never|without|cannot|nothing)\b|n['’]t\b", clause, re.IGNORECASE) is not None
+        part = re.search(r"\b(?:under|below|only|in|to|inside|within|except|for)\b|/", clause, re.IGNORECASE) is not None
+        for kind, pattern in _mentions():
+            if pattern.search(clause) is not None:
+                found.setdefault(kind, (None if part else False) if no else (None if part else True))
+    return found
 
 
 _PARTIAL = re.compile(
@@ -275,8 +301,12 @@ def topic(heading: str) -> str:
         return "posture" if kind == "all" else kind
     if _WHO.match(plain):
         return "who"
+    if plain in words("hand_overs", ""):
+        return "elsewhere"
     if _DENIED.search(plain) and len(plain.split()) <= 4:
         return "denied"
+    if _TOOLS.search(plain) and _PARTIAL.search(plain) and plain not in words("columns", "tools"):
+        return "elsewhere"
     if plain in words("columns", "tools") or (_TOOLS.search(plain) and not _PARTIAL.search(plain) and len(plain.split()) <= 4):
         return "tools"
     if _GRANTED.match(plain):

@@ -8,6 +8,7 @@ whose meaning another table or list gives.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
@@ -16,8 +17,8 @@ from remit.scan.files import Text
 from remit.scan.markdown import Document, Line, Row, Table, read_markdown
 from remit.scan.model import Account, Entry, Extent, Kind, Mark, Place, Right
 from remit.scan.names import Names, key_of
-from remit.scan.phrases import Said, clauses, is_posture, marked, names_tools, said, topic
-from remit.scan.vocabulary import bare, capability, is_heading, is_tool_name, tokens, unescaped, without_emoji
+from remit.scan.phrases import Said, clauses, is_posture, marked, mentioned, names_tools, said, topic
+from remit.scan.vocabulary import bare, capability, is_heading, is_tool_name, tokens, tool_key, unescaped, without_emoji
 
 _KINDS = ("write", "shell", "network", "delegate")
 _LABEL = re.compile(r"^(?:\*\*|__|`)?([^\W\d_][\w /'’-]{1,40}?)(?:\*\*|__|`)?\s*[:：](?:\*\*|__)?\s*(.*)$")
@@ -49,6 +50,7 @@ _MODAL = re.compile(
     r"^(?:(?:agent|subagent)\s+)?(?P<modal>(?:cannot|can['’]t|can not|may not|must not|never|does not|doesn['’]t|do not|has no|has only|can only|may only|is limited to|is restricted to|has|is)\b.*)$",
     re.IGNORECASE,
 )
+_MAY = re.compile(r"^(?:may|can|must|may only|can only)\b", re.IGNORECASE)
 _SET_OFF = re.compile(r"^\W{0,4}?(?:\*\*|__|`|\[)+@?([^*`_\]\n][^*`\]\n]{0,60}?)(?:\*\*|__|`|\])+(?:\([^)\s]*\))?")
 _MOST = 500
 _LONGEST = 1_000
@@ -78,11 +80,11 @@ class Statements:
         self.levels: dict[str, dict[str, _Level]] = {}
         self.waiting: list[_Waiting] = []
 
-    def read(self, text: Text, document: Document, taken: frozenset[int] = frozenset()) -> list[Account]:
-        """What a document says of known agents. The tools in the rows of `taken` lines were read already."""
+    def read(self, text: Text, document: Document, taken: dict[int, set[str]] | None = None) -> list[Account]:
+        """What a document says of known agents. The tools that `taken` names on a line were read already."""
         found: list[Account] = []
         for table in document.tables:
-            found += self._table(text, table, taken)
+            found += self._table(text, table, taken or {})
         found += _of_rights(text, list(self._groups(text, document))[:_MOST])
         found += self._sections(text, document)
         found += self._lines(text, document)
@@ -94,7 +96,8 @@ class Statements:
         found = []
         for one in self.waiting:
             level = self._meaning(one)
-            account = _account(one.agent, level.said, one.place) if level is not None else None
+            shown = f"{one.level}, as {level.place} says" if level is not None else ""
+            account = _account(one.agent, level.said, one.place, shown, listed=True) if level is not None else None
             if account is not None:
                 found.append(msgspec.structs.replace(account, most=True, limits=one.limits))
         return found
@@ -106,7 +109,7 @@ class Statements:
 
     # tables
 
-    def _table(self, text: Text, table: Table, taken: frozenset[int]) -> Iterator[Account]:
+    def _table(self, text: Text, table: Table, taken: dict[int, set[str]]) -> Iterator[Account]:
         column = self._agents_down(table)
         if column is not None:
             yield from self._down(text, table, column, taken)
@@ -131,14 +134,17 @@ class Statements:
         rows = table.rows[:_MOST]
         best: tuple[float, int] | None = None
         for column, heading in enumerate(table.head.cells[:12]):
-            if topic(heading) == "tools" or len(table.head.cells) < 2:
+            if topic(heading) in ("tools", "denied", "elsewhere") or len(table.head.cells) < 2:
                 continue
             filled = [row.cells[column] for row in rows if bare(row.cells[column])]
-            known = sum(self._named(cell) is not None for cell in filled)
+            names = [self._named(cell) for cell in filled]
+            known = sum(one is not None for one in names)
+            several = sum(len(one or ()) for one in names)
             share = known / len(filled) if filled else 0
             own = is_heading(heading, "agent") or topic(heading) == "who"
-            if known >= (1 if own else 2) and share >= (0.5 if own else 0.6):
-                best = max(best or (0.0, 0), (share + (is_heading(heading, "agent") or column == 0) * 0.5, -column))
+            if (several >= 2 and share >= (0.5 if own else 0.6)) or (own and share > 0.6):
+                first = 1.0 if is_heading(heading, "agent") else 0.5 if column == 0 else 0.0
+                best = max(best or (0.0, 0), (share + first, -column))
         return -best[1] if best is not None else None
 
     def _agents_across(self, table: Table) -> bool:
@@ -146,7 +152,7 @@ class Statements:
         known = sum(one is not None for one in named)
         return known >= 2 and known >= 0.6 * len(named)
 
-    def _down(self, text: Text, table: Table, column: int, taken: frozenset[int]) -> Iterator[Account]:
+    def _down(self, text: Text, table: Table, column: int, taken: dict[int, set[str]]) -> Iterator[Account]:
         about = [self._about(table, n) if n != column else "" for n in range(len(table.head.cells))]
         if column and topic(table.head.cells[column]) == "who":
             yield from self._inverse(text, table, column)
@@ -159,6 +165,8 @@ class Statements:
                 if n == column or about[n] == "elsewhere" or not bare(row.cells[n]) or not agents:
                     continue
                 if about[n] in ("tools", "denied") and row.line in taken:
+                    continue
+                if tool_key(bare(heading)) in taken.get(row.line, ()):
                     continue
                 if n == 0 and about[n] in ("", "posture") and column and not _ELSEWHERE.search(who):
                     yield from _of_rights(text, self._of_group(row.cells[0], agents, place))
@@ -182,12 +190,12 @@ class Statements:
             return "mark"
         return ""
 
-    def _across(self, text: Text, table: Table, taken: frozenset[int]) -> Iterator[Account]:
+    def _across(self, text: Text, table: Table, taken: dict[int, set[str]]) -> Iterator[Account]:
         agents = [self.known.resolve(_name(cell)) for cell in table.head.cells]
-        if table.head.line in taken:
-            return
         for row in table.rows[:_MOST]:
             heading = row.cells[0]
+            if tool_key(bare(heading)) in taken.get(row.line, ()):
+                continue
             about = topic(heading) or ("mark" if is_tool_name(heading) or said(heading).kinds else "")
             if about in ("", "who"):
                 continue
@@ -238,7 +246,7 @@ class Statements:
             self._wait(agent, value, place)
         elif about == "posture":
             yield from self._posture(agent, value, shown, place, spoken or frozenset())
-        else:
+        elif about == "" and self._named(value) is None:
             for clause in clauses(bare(value)):
                 if is_posture(clause):
                     yield _right(agent, "changes", False, clause, place)
@@ -263,7 +271,7 @@ class Statements:
             yield from (_right(agent, kind, yes, shown, place) for kind, yes in rights)
 
     def _wait(self, agent: str, value: str, place: Place) -> None:
-        plain = _level(value)
+        plain = _level(value) if not re.search(r"[(（]", value) else ""
         if plain and len(plain) <= 40 and len(self.waiting) < 20 * _MOST:
             self.waiting.append(_Waiting(agent, plain, place, True))
 
@@ -271,6 +279,8 @@ class Statements:
 
     def _table_of_levels(self, text: Text, table: Table) -> None:
         head = table.head.cells
+        if len(head) > 1 and topic(head[0]) == "posture" and len(table.rows) <= 40:
+            self._ladder(text, table)
         abouts = [topic(cell) or ("mark" if said(cell).kinds or is_tool_name(cell) else "") for cell in head]
         columns = [n for n, about in enumerate(abouts) if n and about in ("tools", "granted", "denied", "mark", *_KINDS)]
         if len(head) < 2 or not columns or len(table.rows) > 40:
@@ -284,6 +294,26 @@ class Statements:
                 whole = _joined(whole, self._cell_of_level(text, head[n], abouts[n], row.cells[n], before))
             before = whole
             self._keep(text, row.cells[0], whole, row.line)
+
+    def _ladder(self, text: Text, table: Table) -> None:
+        """Levels whose rights are told in words: what no level below has, and others have, it lacks."""
+        told: list[tuple[Row, dict[str, bool | None]]] = []
+        by_key: dict[str, dict[str, bool | None]] = {}
+        for row in table.rows:
+            words_of = " . ".join(row.cells[1:])[:_LONGEST]
+            kinds = mentioned(words_of)
+            for key, below in by_key.items():
+                if re.search(rf"(?<![\w-]){re.escape(key)}(?![\w-])", words_of.lower()):
+                    kinds = {**below, **kinds}
+            by_key[_level(row.cells[0])] = kinds
+            told.append((row, kinds))
+        spoken = {kind for _, kinds in told for kind, yes in kinds.items() if yes is not False} & {"write", "shell"}
+        for row, kinds in told if spoken and len(told) > 1 else ():
+            if not any(yes is not False for yes in kinds.values()):
+                continue
+            rights = {kind: kinds.get(kind, False) for kind in spoken}
+            found = tuple((kind, yes) for kind, yes in rights.items() if yes is not None)
+            self._keep(text, row.cells[0], Said(kinds=found, whole=True), row.line)
 
     def _cell_of_level(self, text: Text, heading: str, about: str, cell: str, before: Said | None) -> Said:
         if about == "denied":
@@ -387,9 +417,26 @@ class Statements:
             if len(line.text) > _LONGEST or count > 4 * _MOST:
                 continue
             place = Place(text.path, line.line)
-            for account in (*self._only(line, place), *self._item(line, place)):
+            for account in (*self._only(line, place), *self._item(line, place), *self._under(line, place)):
                 count += 1
                 yield account
+
+    def _under(self, line: Line, place: Place) -> Iterator[Account]:
+        """A line right under the heading of an agent: its tools alone, or what it may and may not."""
+        agent = self._owner(line.headings[-1:]) if line.headings else None
+        if agent is None:
+            return
+        plain = re.sub(r"^(?:it|she|he|the agent|this agent)\s+", "", line.text, flags=re.IGNORECASE)
+        first = re.split(r"(?<=[\w`])\.(?:\s|$)", plain)[0]
+        found = said(first)
+        if names_tools(found) and len(found.granted) > 1:
+            account = _account(agent, found, place, first, listed=True)
+            if account is not None:
+                counted = re.search(r"\((\d{1,3}) tools?\)", line.headings[-1])
+                number = (int(counted[1]), place) if counted is not None else None
+                yield msgspec.structs.replace(account, kind=Kind.SECTION, counted=number)
+        elif _MODAL.match(plain) or _MAY.match(plain):
+            yield from self._clauses(agent, plain, place, item=False)
 
     def _item(self, line: Line, place: Place) -> Iterator[Account]:
         name, rest = _split_item(line.text)
@@ -421,7 +468,9 @@ class Statements:
             if match is None:
                 continue
             agents = self._named(re.sub(r"^the\s+|\s+agents?$", "", match["who"] or match["sole"], flags=re.IGNORECASE))
-            thing = said(match["what"] or match["right"])
+            what = match["what"] or match["right"]
+            code = re.findall(r"`([\w./-]{2,40})`", sentence)
+            thing = said(re.sub(rf"\b({re.escape(code[0])})\b", r"`\1`", what) if len(code) == 1 else what)
             if agents is None or not thing.whole or any(not yes for _, yes in thing.kinds):
                 continue
             for name in sorted(set(self.known.by_key.values()) - set(agents)):
@@ -436,8 +485,12 @@ def own_accounts(account: Account, text: Text) -> Iterator[Account]:
     body = text.text[max(end, 0) : max(end, 0) + 60_000].replace("\n---", "\n", 1)
     lines = read_markdown(body, text.text.count("\n", 0, max(end, 0)) + 1).lines[:_MOST]
     reader = Statements(Names([account.agent]))
-    for _, label, value, line in _labelled(lines, lambda _: account.agent):
+    labelled = list(_labelled(lines, lambda _: account.agent))
+    often = Counter(topic(label) for _, label, _, _ in labelled)
+    for _, label, value, line in labelled:
         about = topic(label)
+        if often[about] > 1:
+            continue  # of a step, or of an example
         if about in ("tools", "denied", *_KINDS) or (about == "posture" and is_posture(bare(value))):
             yield from reader._interpreted(account.agent, label, about, value, Place(text.path, line), None)
 

@@ -45,6 +45,8 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 """What a document has at the least, if it says anything that a scan reads."""
+_OBSOLETE = re.compile(r"^\W{0,6}status\W{1,8}(?:superseded|deprecated|rejected|obsolete|withdrawn)\b", re.IGNORECASE | re.MULTILINE)
+"""A page that says that it holds no longer."""
 _KEPT = 32 * 1024 * 1024
 """Characters of documents that are kept until the definitions are known; the rest is read twice."""
 _RANK = {Weight.ERROR: 0, Weight.WARNING: 1, Weight.NOTE: 2}
@@ -99,7 +101,7 @@ def scan(
         *risky_pairs(agents),
         *(policy_findings(agents) if policy else ()),
     ]
-    ordered = sorted(set(grouped(findings)), key=lambda one: (_RANK[one.weight], one.code, one.agent or "", one.places))
+    ordered = sorted(set(grouped(_once(findings))), key=lambda one: (_RANK[one.weight], one.code, one.agent or "", one.places))
     return Survey(
         root=walk.root,
         agents=tuple(agent for agent in everybody if any(one.kind is not Kind.ROSTER for one in agent.accounts)),
@@ -109,6 +111,20 @@ def scan(
         skipped=tuple(walk.skipped),
         enforced=tuple(_enforced(agents, accounts, os.path.exists(os.path.join(walk.root, "remit.yaml")))),
     )
+
+
+def _once(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings without those that say again of two places that they contradict each other about an agent."""
+    told: dict[tuple[str, str | None, frozenset[Place]], Finding] = {}
+    for one in findings:
+        key = (one.code, one.agent, frozenset(one.places))
+        before = told.get(key)
+        if one.agent is None or len(one.places) < 2:
+            key = (one.code, one.text, key[2])
+        elif before is not None and _RANK[before.weight] <= _RANK[one.weight]:
+            continue
+        told[key] = one
+    return list(told.values())
 
 
 def is_defined(account: Account) -> bool:
@@ -228,6 +244,8 @@ class _Reading:
             folder = folder.rpartition("/")[0]
 
     def _document(self, text: Text, reader: Reader, statements: Statements) -> list[Account]:
+        if _OBSOLETE.search(text.text[:1_500]):
+            return []
         records: list[Record] = read_records(text)
         found = [account_of(record, text.path) for record in records]
         if text.path.endswith(_DOCUMENTS):
@@ -236,7 +254,11 @@ class _Reading:
         if text.path.endswith(_DOCUMENTS):
             self.counted += counts_in(text.path, text.text)
             document = read_markdown(text.text)
-            taken = frozenset(line for one in found for line in (one.place.line, *(e.place.line for e in one.entries)))
+            taken: dict[int, set[str]] = {}
+            for one in found:
+                taken.setdefault(one.place.line, set())
+                for entry in one.entries:
+                    taken.setdefault(entry.place.line, set()).add(tool_key(entry.tool))
             more = [] if is_past_page(text.path) else handed_over(text, document, reader.known)
             if not is_past_page(text.path):
                 more += statements.read(text, document, taken)

@@ -153,7 +153,7 @@ def _both_ways(agent: Agent) -> Iterator[Finding]:
 
 
 def _definition_against_document(agent: Agent) -> Iterator[Finding]:
-    definitions = [one for one in agent.accounts if one.kind is Kind.DEFINITION]
+    definitions = definitions_of(agent)
     written = [one for one in agent.accounts if one.kind in _DOCUMENTS and one.limits]
     for definition in definitions:
         mine = [one for one in written if is_about(one, definition, definitions)]
@@ -175,6 +175,12 @@ def _definition_against_document(agent: Agent) -> Iterator[Finding]:
         yield from said.values()
 
 
+def definitions_of(agent: Agent) -> list[Account]:
+    """Where a host learns of an agent: its files, and the settings that name it."""
+    named = [one for one in agent.accounts if one.kind is Kind.SETTINGS and one.agent != EVERYBODY and one.entries]
+    return [*(one for one in agent.accounts if one.kind is Kind.DEFINITION), *named]
+
+
 def is_about(paper: Account, definition: Account, definitions: Sequence[Account]) -> bool:
     """Whether what a document says is about this definition: not if it lies in another program's folder, beside that
     program's own definition of the agent."""
@@ -182,7 +188,11 @@ def is_about(paper: Account, definition: Account, definitions: Sequence[Account]
     owned = [one for one in definitions if program_folder(one.place.file) == folder]
     if paper.place.file in {one.place.file for one in definitions}:
         return paper.place.file == definition.place.file
-    return not folder or definition in owned or not owned
+    if folder or len({one.host for one in definitions}) < 2:
+        return not folder or definition in owned or not owned
+    written = {entry.tool for entry in paper.entries}  # as one program writes them
+    shared = [len(written & {entry.tool for entry in one.entries}) for one in definitions]
+    return not written or shared[definitions.index(definition)] == max(shared) > 0
 
 
 def program_folder(path: str) -> str:
@@ -245,6 +255,8 @@ def _wider(agent: Agent, definition: Account, paper: Account, reason: _Words = _
         if cell is not None:
             if cell.mark is Mark.NO:
                 extra.append(entry)
+        elif paper.marks:
+            extra += [entry] if kind in refused else []
         elif kind == "mcp":
             if (
                 mutates(entry.tool)
@@ -272,9 +284,12 @@ def _wider(agent: Agent, definition: Account, paper: Account, reason: _Words = _
 
 def _without_list(agent: Agent, definition: Account, paper: Account) -> Iterator[Finding]:
     """A list in a document, beside a definition that starts from everything."""
-    if any(entry.mark is Mark.UNCLEAR for entry in paper.entries):
-        return
     kinds = {capability(entry.tool) for entry in paper.allowed()}
+    if any(entry.mark is Mark.UNCLEAR for entry in paper.entries) or "unknown" in kinds:
+        return
+    if paper.marks:
+        yield from _denied(agent, definition, paper)
+        return
     whole = [kind for kind in ("write", "shell") if holds(definition, kind) is None]
     if not kinds & CHANGES and whole == ["write", "shell"]:
         what = "no tool that writes; the definition has no tool list, so it has every tool"
@@ -345,6 +360,7 @@ def _exactly(agent: Agent, definition: Account, paper: Account) -> Iterator[Find
     if not _is_comparable(definition, held, said):
         return
     extra = [e for key, e in held.items() if key not in said and capability(e.tool) not in _SMALL | {"mcp", "unknown"}]
+    extra = [] if paper.marks else extra
     missing = [
         e for key, e in said.items() if key not in held and capability(e.tool) not in _SMALL | {"mcp", "unknown"}
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from remit.scan.lint.agents import creates, holds, is_about, program_folder
+from remit.scan.lint.agents import creates, definitions_of, holds, is_about, program_folder
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Agent, Entry, Extent, Finding, Kind, Mark, Right
 from remit.scan.vocabulary import can_write, capability
@@ -19,17 +19,17 @@ def right_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
         if any(one.kind is Kind.POLICY for one in agent.accounts):
             continue  # the policy is compared with documents elsewhere
         said = [(one, right) for one in agent.accounts for right in one.rights]
-        definitions = [one for one in agent.accounts if one.kind is Kind.DEFINITION]
+        definitions = definitions_of(agent)
         told: dict[tuple[bool, bool], list[Finding]] = {}
         for account, right in said:
-            for definition in definitions:
-                if is_about(account, definition, definitions):
-                    found = _against(agent, definition, right)
-                    told.setdefault((right.granted, right.kind in _MODES), []).extend([found] if found else [])
+            meant = [one for one in definitions if is_about(account, one, definitions)]
+            found = [_against(agent, one, right) for one in meant]
+            if len({one.host for one in meant}) > 1 and None in found:
+                continue  # it may speak of the program that agrees
+            told.setdefault((right.granted, right.kind in _MODES), []).extend(one for one in found if one is not None)
         for several in told.values():
             yield from several[:1]
-        if not any(told.values()):
-            yield from _texts_differ(agent, said)
+        yield from _texts_differ(agent, said)
 
 
 def _texts_differ(agent: Agent, said: Sequence[tuple[Account, Right]]) -> Iterator[Finding]:
