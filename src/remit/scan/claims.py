@@ -36,11 +36,11 @@ _READ_ONLY = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"\b(?:you|agent) (?:must|may|can|do|should|will)?\s?(?:not|never|cannot) (?:[\w ]{{1,30}}, )*(?:or )?{_NO_CHANGE}(?:,? (?:or |and )?{_NO_CHANGE})* (?:any )?files?\b(?! (?:outside|that|which|in|under|other|unless|not))",
+        rf"\b(?:you|agent) (?:must|may|can|do|should|will)?\s?(?:not|never|cannot) (?:[\w ]{{1,30}}, )*(?:or )?{_NO_CHANGE}(?:,? (?:or |and )?{_NO_CHANGE})* (?:any )?files?\b(?! (?:outside|that|which|in (?!(?:the|this|your) (?:project|repo|repository|codebase|workspace)\b)|under|other|unless|not))",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"^(?:never|do not|don't|must not) {_NO_CHANGE}(?:,? (?:or |and )?{_NO_CHANGE})* any files?\b(?! (?:outside|that|which|in|under|other|unless|not))",
+        rf"^(?:never|do not|don't|must not) {_NO_CHANGE}(?:,? (?:or |and )?{_NO_CHANGE})* any files?\b(?! (?:outside|that|which|in (?!(?:the|this|your) (?:project|repo|repository|codebase|workspace)\b)|under|other|unless|not))",
         re.IGNORECASE,
     ),
 )
@@ -52,9 +52,9 @@ _READS = re.compile(
 _CHANGES = re.compile(r"\b(?:modif|edit|chang|alter|touch|writ|creat)", re.IGNORECASE)
 _NOTHING_CHANGED = re.compile(
     rf"^(?:(?:the |this )?(?:agent|reviewer|it|you|he|she)?\s*)?(?:never|does not|doesn't|do not|cannot|can't|must not|will not|won't) {_NO_CHANGE}s?(?:,? (?:or |and )?{_NO_CHANGE}s?)* (?:any )?(?:files?|anything)\s*(?:[.!;,—–(]|$)"
-    r"|\b(?:makes? no (?:changes|edits|modifications)(?: to (?:any )?files?)?|has no write access|no write access|without (?:modifying|changing|editing) (?:any )?files?)\s*(?:[.!;,)]|$)"
+    r"|\b(?:makes? no (?:changes|edits|modifications)(?: to (?:any )?files?)?|has no write access|no write access|without (?:modifying|changing|editing) (?:any )?files?|without making any (?:changes|edits|modifications))\s*(?:[.!;,)]|$)"
     r"|kein(?:en)? Schreibzugriff|\bändert (?:niemals|nie|keine) (?:eine )?Dateien?|\b(?:no|nunca) (?:modifica|edita|escribe) (?:ning[uú]n )?archivos?\b|\b(?:não|nunca) (?:modifica|edita|altera) (?:nenhum )?arquivos?\b"
-    r"|\bne (?:modifie|change) (?:jamais|aucun)|不(?:会)?(?:修改|更改|编辑)任何(?:文件|代码)|只读(?:代理|智能体|审查)|파일을 수정하지 않",
+    r"|\bne (?:modifie|change) (?:jamais|aucun)|不(?:会)?(?:修改|更改|编辑)任何(?:文件|代码)|只读(?:代理|智能体|审查)|읽기 전용 (?:에이전트|검토자|분석가|리뷰어)|(?:파일|코드)을?를? (?:절대 )?(?:수정|변경|편집)하지 않",
     re.IGNORECASE,
 )
 _OWN = r"(?:(?:strictly |purely |fully )?read[- ]only|nur lesend|nur lesen|(?:en )?lecture seule|s[oó]lo lectura|(?:somente|apenas) leitura|sola lettura|只读|읽기 전용)"

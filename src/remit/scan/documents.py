@@ -74,6 +74,9 @@ _MOST_TITLES = 500
 _MOST_ACCOUNTS = 2_000
 """What is read of one document: no person writes more."""
 _NAME = re.compile(r"[@\w](?:[\w .&/#-]|\+(?! )){0,50}")
+_ADDS = re.compile(r"^(?:\+|plus\b|adds?\b)\s*", re.IGNORECASE)
+_FOOTNOTE = re.compile(r"\[\^(\w{1,8})\]|([¹²³⁴⁵⁶⁷⁸⁹†‡])")
+_NOTE = re.compile(r"^(?:\[\^(\w{1,8})\]:|([¹²³⁴⁵⁶⁷⁸⁹†‡]))\s*(\S.{0,200})$")
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w:./*-]*")
 
 
@@ -131,7 +134,11 @@ class Reader:
             name = agent_name(row.cells[agent])
             if not name or len(name) > 80:
                 continue
-            found.append(self._row(text, row, name, tools, refused, complete=complete))
+            account = self._row(text, row, name, tools, refused, complete=complete)
+            if tools is not None and found and _ADDS.match(bare(row.cells[tools])):
+                kept = (*found[-1].allowed(), *account.entries)  # what the row above has, and its own
+                account = msgspec.structs.replace(account, entries=kept, extent=found[-1].extent)
+            found.append(account)
         known = sum(is_tool_name(entry.tool) for account in found for entry in account.entries)
         total = sum(len(account.entries) for account in found)
         if total and not known and not any(key_of(account.agent) in self.agents for account in found):
@@ -226,6 +233,9 @@ class Reader:
         across = "agents" if own else self._axes(columns, rows, about, head[0], document)
         if across is None:
             return None
+        notes = _notes(document)
+        if notes:
+            table = _annotated(table, notes)
         blank_is_no = not any(found is not None and found[0] is Mark.NO for found in marked)
         if across == "agents":
             return self._by_column(text, table, columns, blank_is_no=blank_is_no)
@@ -235,7 +245,7 @@ class Reader:
         self, columns: Sequence[str], rows: Sequence[str], about: str, corner: str, document: Document
     ) -> str | None:
         """`agents` if the columns are agents and the rows tools, `tools` the other way round, None if uncertain."""
-        titles = _titles(document)
+        titles, listed = _titles(document), _listed_agents(document)
         if sum(bool(_PEOPLE.match(name)) for name in (*columns, *rows)) >= 2:
             return None
 
@@ -246,6 +256,10 @@ class Reader:
             found = sum(bool(self.known.resolve(name) or titles.resolve(name)) for name in names)
             return found / max(1, len(names))
 
+        if is_heading(corner, "tool") and len(columns) > 1 and tools(columns) < 0.5:
+            sure = sum(bool(self.known.resolve(name) or listed.resolve(name)) for name in columns)
+            if sure > 1 and sure >= 0.6 * len(columns):
+                return "agents"
         agents_across = agents(columns) >= 0.5 or (is_heading(corner, "tool") and bool(_ABOUT_AGENTS.search(about)))
         agents_down = agents(rows) >= 0.5 or is_heading(corner, "agent")
         said = bool(_ABOUT_AGENTS.search(about)) and bool(_ABOUT_TOOLS.search(about))
@@ -404,6 +418,31 @@ def _further(row: Row, columns: Sequence[str], place: Place) -> list[Entry]:
     ]
 
 
+def _notes(document: Document) -> dict[str, str]:
+    """The footnotes of a document, by their signs."""
+    found = (_NOTE.match(line.text) for line in document.lines if line.text[:1] in "[¹²³⁴⁵⁶⁷⁸⁹†‡")
+    return {match[1] or match[2]: match[3] for match in found if match is not None}
+
+
+def _annotated(table: Table, notes: dict[str, str]) -> Table:
+    """The table with what footnotes say of a mark written behind it: `✅¹` is `✅ (under tests/ only)`."""
+
+    def cell(written: str) -> str:
+        sign = _FOOTNOTE.search(written)
+        note = notes.get(sign[1] or sign[2]) if sign is not None else None
+        found = mark_of(written) if note else None
+        return f"{written} ({note})" if found is not None and found[0] is Mark.YES and not found[1] else written
+
+    rows = (Row(tuple(map(cell, row.cells)), row.line) for row in table.rows)
+    return msgspec.structs.replace(table, rows=tuple(rows))
+
+
+def _listed_agents(document: Document) -> Names:
+    """The names in columns of agents of a document's tables."""
+    columns = ((one, n) for one in document.tables[:50] for n, cell in enumerate(one.head.cells) if is_heading(cell, "agent"))
+    return Names(agent_name(row.cells[n]) for table, n in columns for row in table.rows[:_MOST_TITLES] if row.cells[n])
+
+
 def _titles(document: Document) -> Names:
     """The headings of a document, which may name agents."""
     return Names(one.text for one in document.headings[:_MOST_TITLES] if len(one.text) < 100)
@@ -423,6 +462,7 @@ def listed(cell: str, place: Place, mark: Mark = Mark.YES) -> tuple[Extent, list
     if _EVERY_TOOL.match(plain):
         return (Extent.EVERYTHING, []) if mark is Mark.YES else (Extent.LIST, [Entry("*", mark, place)])
     entries = []
+    cell = re.sub(r"^\s*(?:\+|plus\b|adds?\b)\s*", "", cell, flags=re.IGNORECASE)
     if _READS.match(plain):
         return Extent.UNCLEAR, []  # a claim, and no list
     cell = re.sub(r"\s\+\s", ", ", cell)

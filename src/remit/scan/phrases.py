@@ -38,12 +38,12 @@ _DENIED_AFTER = re.compile(
     re.IGNORECASE,
 )
 _MODAL = re.compile(
-    r"^(?:(?:can|may|must|should|is allowed to|are allowed to|able to|gets?|has|have|holds?|uses?|limited to|restricted to)\b\s*)+",
+    r"^(?:(?:can|may|must|should|is allowed to|are allowed to|able to|gets?|has|have|holds?|uses?|limited to|restricted to|darf|dürfen|puede|pueden|pode|podem|peut|peuvent|usar|ejecutar|executar|utiliser|verwenden)\b\s*)+",
     re.IGNORECASE,
 )
 _ONLY = re.compile(r"^(?:only|just|solely|nur|solo|seulement)\s+|\s+(?:only|nur|seulement)$|^只(?:有)?|^仅", re.IGNORECASE)
 _FILLER = re.compile(
-    r"^(?:(?:any|the|all|use(?: of)?|using|run|running|call(?:ing)?|access to|access|have|has|having|tools?:|directly|ever)\s+)+"
+    r"^(?:(?:any|the|all|el|la|die|das|le|os?|an?|use(?: of)?|using|run|running|call(?:ing)?|access to|access|have|has|having|tools?:|directly|ever)\s+)+"
     r"|\s+(?:tools?|access|permissions?|rights|privileges|calls?|at all|whatsoever|of any kind|directly|itself|工具|权限)$",
     re.IGNORECASE,
 )

@@ -42,10 +42,12 @@ _ELSEWHERE = re.compile(
 )
 """What a table of postures may be about besides files."""
 _ONLY = re.compile(
-    r"^only\s+(?P<who>.{2,120}?)\s+(?P<what>(?:can|may|is allowed to|are allowed to|has|have|holds?|uses?)\s.{3,60})$"
+    r"^(?:only|nur|solo|sólo|solamente|somente|apenas|seule?)\s+(?P<who>.{2,120}?)\s+(?P<what>(?:can|may|is allowed to|are allowed to|has|have|holds?|uses?"
+    r"|darf|dürfen|puede|pueden|pode|podem|peut|peuvent)\s.{3,60})$"
     r"|^(?P<sole>\S.{1,60}?) (?:is|are) the only (?:agents?|ones?|roles?) (?:that|which|who|with|allowed to)\s+(?P<right>.{3,60})$",
     re.IGNORECASE,
 )
+_SOLE = re.compile(r"\b(?:only|nur|solo|sólo|solamente|somente|apenas|seule?)\b", re.IGNORECASE)
 _MODAL = re.compile(
     r"^(?:(?:agent|subagent)\s+)?(?P<modal>(?:cannot|can['’]t|can not|may not|must not|never|does not|doesn['’]t|do not|has no|has only|can only|may only|is limited to|is restricted to|has|is)\b.*)$",
     re.IGNORECASE,
@@ -69,7 +71,7 @@ class _Waiting(msgspec.Struct, frozen=True):
     agent: str
     level: str
     place: Place
-    limits: bool
+    shown: str
 
 
 class Statements:
@@ -79,6 +81,7 @@ class Statements:
         self.known = known
         self.levels: dict[str, dict[str, _Level]] = {}
         self.waiting: list[_Waiting] = []
+        self.sole: list[tuple[str, Said, str, Place]] = []
 
     def read(self, text: Text, document: Document, taken: dict[int, set[str]] | None = None) -> list[Account]:
         """What a document says of known agents. The tools that `taken` names on a line were read already."""
@@ -91,21 +94,26 @@ class Statements:
         self._list_of_levels(text, document)
         return found[: 4 * _MOST]
 
-    def resolved(self) -> list[Account]:
-        """What the levels of agents mean, now that all documents were read."""
-        found = []
+    def resolved(self, known: Names) -> list[Account]:
+        """What levels mean, and who may not what others alone may, now that all documents were read."""
+        found = list(self._alone(known))[: 4 * _MOST]
         for one in self.waiting:
             level = self._meaning(one)
-            shown = f"{one.level}, as {level.place} says" if level is not None else ""
+            shown = f"{one.shown} ({level.place})" if level is not None else ""
             account = _account(one.agent, level.said, one.place, shown, listed=True) if level is not None else None
             if account is not None:
-                found.append(msgspec.structs.replace(account, most=True, limits=one.limits))
+                found.append(msgspec.structs.replace(account, most=True))
         return found
 
     def _meaning(self, one: _Waiting) -> _Level | None:
-        own = self.levels.get(one.place.file, {}).get(one.level)
-        meanings = {levels[one.level].said: levels[one.level] for levels in self.levels.values() if one.level in levels}
-        return own or (next(iter(meanings.values())) if len(meanings) == 1 else None)
+        """The level of this page, of the only page of its folder that has it, or of the only one anywhere."""
+        given = {path: levels[one.level] for path, levels in self.levels.items() if one.level in levels}
+        folder = one.place.file.rpartition("/")[0]
+        for near in ({one.place.file}, {path for path in given if path.rpartition("/")[0] == folder}, set(given)):
+            meanings = {given[path].said: given[path] for path in sorted(near) if path in given}
+            if meanings:
+                return next(iter(meanings.values())) if len(meanings) == 1 else None
+        return None
 
     # tables
 
@@ -154,6 +162,9 @@ class Statements:
 
     def _down(self, text: Text, table: Table, column: int, taken: dict[int, set[str]]) -> Iterator[Account]:
         about = [self._about(table, n) if n != column else "" for n in range(len(table.head.cells))]
+        levels = [n for n in range(len(about)) if about[n] in ("", "posture") and _are_postures(table, n)]
+        if len(levels) > 1:  # rights to several things, such as folders or memories
+            about = ["elsewhere" if n in levels else one for n, one in enumerate(about)]
         if column and topic(table.head.cells[column]) == "who":
             yield from self._inverse(text, table, column)
         who = table.head.cells[column]
@@ -273,14 +284,17 @@ class Statements:
     def _wait(self, agent: str, value: str, place: Place) -> None:
         plain = _level(value) if not re.search(r"[(（]", value) else ""
         if plain and len(plain) <= 40 and len(self.waiting) < 20 * _MOST:
-            self.waiting.append(_Waiting(agent, plain, place, True))
+            self.waiting.append(_Waiting(agent, plain, place, bare(value)))
 
     # what levels mean
 
     def _table_of_levels(self, text: Text, table: Table) -> None:
-        head = table.head.cells
-        if len(head) > 1 and topic(head[0]) == "posture" and len(table.rows) <= 40:
+        self._tools_of_levels(text, table)
+        if len(table.head.cells) > 1 and topic(table.head.cells[0]) == "posture" and len(table.rows) <= 40:
             self._ladder(text, table)
+
+    def _tools_of_levels(self, text: Text, table: Table) -> None:
+        head = table.head.cells
         abouts = [topic(cell) or ("mark" if said(cell).kinds or is_tool_name(cell) else "") for cell in head]
         columns = [n for n, about in enumerate(abouts) if n and about in ("tools", "granted", "denied", "mark", *_KINDS)]
         if len(head) < 2 or not columns or len(table.rows) > 40:
@@ -417,7 +431,8 @@ class Statements:
             if len(line.text) > _LONGEST or count > 4 * _MOST:
                 continue
             place = Place(text.path, line.line)
-            for account in (*self._only(line, place), *self._item(line, place), *self._under(line, place)):
+            self._only(line, place)
+            for account in (*self._item(line, place), *self._under(line, place)):
                 count += 1
                 yield account
 
@@ -461,20 +476,24 @@ class Statements:
                 account = _account(agent, found, place, clause, listed=item and not refused)
                 yield from [account] if account is not None else []
 
-    def _only(self, line: Line, place: Place) -> Iterator[Account]:
+    def _only(self, line: Line, place: Place) -> None:
         """ "Only X may edit files": whom it does not name may not."""
-        for sentence in re.split(r"(?<=[.!;])\s+", line.text):
-            match = _ONLY.match(re.sub(r"[*_`]", "", sentence).strip(" .!;")) if "only" in sentence.lower() else None
-            if match is None:
+        for sentence in re.split(r"(?<=[.!;])\s+", line.text) if _SOLE.search(line.text) else ():
+            match = _ONLY.match(re.sub(r"[*_]|(?<!\w)`(?=[\w-]+` )|(?<=[\w-])`(?= (?:is|are|may|can))", "", sentence).strip(" .!;"))
+            if match is None or len(self.sole) >= _MOST:
                 continue
-            agents = self._named(re.sub(r"^the\s+|\s+agents?$", "", match["who"] or match["sole"], flags=re.IGNORECASE))
-            what = match["what"] or match["right"]
-            code = re.findall(r"`([\w./-]{2,40})`", sentence)
-            thing = said(re.sub(rf"\b({re.escape(code[0])})\b", r"`\1`", what) if len(code) == 1 else what)
-            if agents is None or not thing.whole or any(not yes for _, yes in thing.kinds):
-                continue
-            for name in sorted(set(self.known.by_key.values()) - set(agents)):
-                account = _account(name, _refused(thing), place, sentence.strip())
+            who = re.sub(r"^(?:the|el|la|los|las|der|die|das|o|a|le)\s+|\s+agents?$", "", match["who"] or match["sole"], flags=re.IGNORECASE)
+            thing = said(match["what"] or match["right"])
+            if thing.whole and all(yes for _, yes in thing.kinds) and not thing.everything:
+                self.sole.append((who, thing, sentence.strip(), place))
+
+    def _alone(self, known: Names) -> Iterator[Account]:
+        """What sentences about those who alone may do something deny all others, once all agents are known."""
+        self.known = known
+        for who, thing, sentence, place in self.sole:
+            agents = self._named(who)
+            for name in sorted(set(known.by_key.values()) - set(agents)) if agents is not None else ():
+                account = _account(name, _refused(thing), place, sentence)
                 if account is not None:
                     yield account
 
@@ -632,6 +651,14 @@ def _right(agent: str, kind: str, granted: bool, shown: str, place: Place) -> Ac
 
 def _of_rights(text: Text, found: Sequence[tuple[str, Right]]) -> list[Account]:
     return [_right(name, one.kind, one.granted, one.text, one.place) for name, one in found if name]
+
+
+def _are_postures(table: Table, column: int) -> bool:
+    """Whether a third of a column's cells, or more, are postures or rights such as "read/write"."""
+    cells = [row.cells[column] for row in table.rows[:_MOST] if bare(row.cells[column])]
+    found = [said(cell) for cell in cells]
+    kinds = [one.whole and bool(one.kinds) and not one.tools for one in found]
+    return 3 * sum(kinds) >= len(cells) and sum(kinds) > 1
 
 
 def _spoken(table: Table, column: int) -> frozenset[str]:

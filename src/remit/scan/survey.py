@@ -200,7 +200,8 @@ class _Reading:
             document = self.walk.read_file(held) if isinstance(held, str) else held
             if document is not None:
                 accounts += self._document(document, reader, statements)
-        return accounts + statements.resolved()
+        defined = [one for one in accounts if is_defined(one) or one.kind is Kind.RECORD]
+        return accounts + statements.resolved(Names(name for one in defined for name in one.names))
 
     def inventory(self, accounts: Sequence[Account]) -> Inventory:
         """What the repository has of each kind of thing, now that its files were seen."""

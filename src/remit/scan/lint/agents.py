@@ -156,7 +156,7 @@ def _definition_against_document(agent: Agent) -> Iterator[Finding]:
     definitions = definitions_of(agent)
     written = [one for one in agent.accounts if one.kind in _DOCUMENTS and one.limits]
     for definition in definitions:
-        mine = [one for one in written if is_about(one, definition, definitions)]
+        mine = [one for one in written if one is not definition and is_about(one, definition, definitions)]
         papers = [one for one in mine if one.extent is Extent.LIST and one.closed]
         yield from _less(agent, definition, [one for one in mine if one.extent is Extent.EVERYTHING])
         yield from _unscoped(agent, definition, papers)
@@ -178,7 +178,8 @@ def _definition_against_document(agent: Agent) -> Iterator[Finding]:
 def definitions_of(agent: Agent) -> list[Account]:
     """Where a host learns of an agent: its files, and the settings that name it."""
     named = [one for one in agent.accounts if one.kind is Kind.SETTINGS and one.agent != EVERYBODY and one.entries]
-    return [*(one for one in agent.accounts if one.kind is Kind.DEFINITION), *named]
+    found = [*(one for one in agent.accounts if one.kind is Kind.DEFINITION), *named]
+    return found or [one for one in agent.accounts if one.kind is Kind.RECORD]
 
 
 def is_about(paper: Account, definition: Account, definitions: Sequence[Account]) -> bool:
@@ -217,7 +218,7 @@ _WRITING = {"write", "edit", "multiedit", "createfile", "editfiles", "patch"}
 
 def _denied(agent: Agent, definition: Account, paper: Account) -> Iterator[Finding]:
     """Tools that a document denies by their names, and says nothing else of."""
-    refused = [e for e in paper.entries if e.mark is Mark.NO and e.scope is None and capability(e.tool) != "unknown"]
+    refused = [e for e in paper.entries if e.mark is Mark.NO and e.scope is None]
     granted = {tool_key(e.tool) for e in definition.allowed() if e.mark is Mark.YES and e.scope is None}
     taken = {tool_key(e.tool) for e in definition.entries if e.mark is not Mark.YES}
     if definition.extent is Extent.EVERYTHING:
@@ -229,7 +230,7 @@ def _denied(agent: Agent, definition: Account, paper: Account) -> Iterator[Findi
             and capability(e.tool) in _MATTERS
         ]
     else:
-        extra = [e for e in refused if tool_key(e.tool) in granted]
+        extra = [e for e in refused if tool_key(e.tool) in granted or _runs_it(definition, e.tool)]
     if definition.gated or (definition.extent is Extent.UNCLEAR):
         return
     if definition.reports:
@@ -280,6 +281,12 @@ def _wider(agent: Agent, definition: Account, paper: Account, reason: _Words = _
             why=reason.why,
             fix=reason.fix,
         )
+
+
+def _runs_it(definition: Account, command: str) -> bool:
+    """Whether a scope of the definition's shell names a command that a document denies as it denies a tool."""
+    scopes = [e.scope or "" for e in definition.allowed() if capability(e.tool) == "shell" and e.mark is Mark.SCOPED]
+    return capability(command) == "unknown" and any(re.match(rf"{re.escape(command)}(?![\w-])", one) for one in scopes)
 
 
 def _without_list(agent: Agent, definition: Account, paper: Account) -> Iterator[Finding]:
