@@ -37,7 +37,8 @@ _ABOUT_TOOLS = re.compile(
     re.IGNORECASE,
 )
 _PEOPLE = re.compile(
-    r"^(?:admin(?:istrator)?s?|users?|guests?|owners?|members?|viewers?|editors?|managers?|staff|employees?|support agents?|team leads?|clients?|operators?|supervisors?|agent|anonymous|moderators?|customers?|public|superuser)$",
+    r"^(?:admin(?:istrator)?s?|users?|guests?|owners?|members?|viewers?|editors?|managers?|staff|employees?|support agents?"
+    r"|team leads?|clients?|operators?|supervisors?|agent|anonymous|moderators?|customers?|public|superuser)$",
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"^\(?(?:none|no tools?|nothing|keine|ninguna|aucun|n/a|-|–|—|∅|无)\)?\.?$", re.IGNORECASE)
@@ -126,7 +127,7 @@ class Reader:
         refused = next((n for n, cell in enumerate(head) if n != agent and is_heading(cell, "forbidden")), None)
         if agent is None or (tools is None and refused is None):
             return None
-        found = []
+        found: list[Account] = []
         if tools is not None and sum(bare(row.cells[tools]).isdigit() for row in table.rows) * 2 > len(table.rows):
             return None  # how many, not which
         complete = tools is None or _names_tools(row.cells[tools] for row in table.rows)
@@ -439,7 +440,9 @@ def _annotated(table: Table, notes: dict[str, str]) -> Table:
 
 def _listed_agents(document: Document) -> Names:
     """The names in columns of agents of a document's tables."""
-    columns = ((one, n) for one in document.tables[:50] for n, cell in enumerate(one.head.cells) if is_heading(cell, "agent"))
+    columns = (
+        (one, n) for one in document.tables[:50] for n, cell in enumerate(one.head.cells) if is_heading(cell, "agent")
+    )
     return Names(agent_name(row.cells[n]) for table, n in columns for row in table.rows[:_MOST_TITLES] if row.cells[n])
 
 

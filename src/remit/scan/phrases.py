@@ -23,7 +23,7 @@ from remit.scan.vocabulary import bare, capability, mark_of, section, split_scop
 _SEPARATOR = re.compile(
     r"(?P<stop>[;。；.!](?=\s|$)|\s[—–-]{1,2}\s|\s→\s|\bbut\b)"
     r"|(?P<or>\s+(?:or|nor|oder|ou)\s+|(?<=[\w`])/(?=[A-Z`]))"
-    r"|(?P<and>[,、，·•]|<br\s*/?>|\s?\+\s?(?=[\w`*])|\s&\s|\s+(?:and|und|et|plus|also)\s+)"
+    r"|(?P<and>[,、，·•\n]|<br\s*/?>|\s?\+\s?(?=[\w`*])|\s&\s|\s+(?:and|und|et|plus|also)\s+)"
     r"|(?P<open>[(\[{（])|(?P<close>[)\]}）])",
     re.IGNORECASE,
 )
@@ -41,7 +41,9 @@ _MODAL = re.compile(
     r"^(?:(?:can|may|must|should|is allowed to|are allowed to|able to|gets?|has|have|holds?|uses?|limited to|restricted to|darf|dürfen|puede|pueden|pode|podem|peut|peuvent|usar|ejecutar|executar|utiliser|verwenden)\b\s*)+",
     re.IGNORECASE,
 )
-_ONLY = re.compile(r"^(?:only|just|solely|nur|solo|seulement)\s+|\s+(?:only|nur|seulement)$|^只(?:有)?|^仅", re.IGNORECASE)
+_ONLY = re.compile(
+    r"^(?:only|just|solely|nur|solo|seulement)\s+|\s+(?:only|nur|seulement)$|^只(?:有)?|^仅", re.IGNORECASE
+)
 _FILLER = re.compile(
     r"^(?:(?:any|the|all|el|la|die|das|le|os?|an?|use(?: of)?|using|run|running|call(?:ing)?|access to|access|have|has|having|tools?:|directly|ever)\s+)+"
     r"|\s+(?:tools?|access|permissions?|rights|privileges|calls?|at all|whatsoever|of any kind|directly|itself|工具|权限)$",
@@ -57,7 +59,9 @@ _BUT = re.compile(
     r"^(?:all|everything|any|\*)(?: (?:other |the )?tools?)?,? (?:except|but|apart from|other than|minus)(?: for)? (.+)$",
     re.IGNORECASE,
 )
-_NOTHING = re.compile(r"^\(?(?:none|no tools?(?: at all)?|nothing|keine|ningun[oa]|aucun|∅|无|-|–|—)\)?$", re.IGNORECASE)
+_NOTHING = re.compile(
+    r"^\(?(?:none|no tools?(?: at all)?|nothing|keine|ningun[oa]|aucun|∅|无|-|–|—)\)?$", re.IGNORECASE
+)
 _EXCEPTION = re.compile(
     r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under|for|when|if|after|on)|until|without (?:approval|asking|permission|confirmation)"
     r"|if|when|by default|default|typically|usually|mostly|e\.g\.|for example|optional(?:ly)?|where needed|as needed|when needed|some|limited|proposes?|planned|should|prefer|mainly|plus)\b|\(\+|\+ ?(?:CHANGELOG|reports?|docs)",
@@ -195,7 +199,7 @@ def _thing(text: str, *, denied: bool) -> Iterator[_Part | None]:
         kind = capability(phrase)
         if phrase and " " not in phrase and kind != "unknown" and (kind != "mcp" or phrase.startswith("mcp__")):
             mark = Mark.NO if denied else (Mark.SCOPED if scope or scoped else Mark.YES)
-            yield phrase, mark, scope if not (denied and scope) else scope
+            yield phrase, mark, scope
             return
         if phrase and code and re.fullmatch(r"[\w./:*-]{2,60}", phrase):
             yield phrase, Mark.NO if denied else Mark.YES, scope  # a tool, by its form, that nobody knows
@@ -250,7 +254,10 @@ def _mentions() -> tuple[tuple[str, re.Pattern[str]], ...]:
     by_kind: dict[str, list[str]] = {}
     for word, kind in _things().items():
         by_kind.setdefault(kind, []).append(re.escape(word))
-    return tuple((kind, re.compile(rf"(?<![\w-])(?:{'|'.join(found)})(?![\w-])", re.IGNORECASE)) for kind, found in by_kind.items())
+    return tuple(
+        (kind, re.compile(rf"(?<![\w-])(?:{'|'.join(found)})(?![\w-])", re.IGNORECASE))
+        for kind, found in by_kind.items()
+    )
 
 
 def mentioned(text: str) -> dict[str, bool | None]:
@@ -258,7 +265,9 @@ def mentioned(text: str) -> dict[str, bool | None]:
     found: dict[str, bool | None] = {}
     for clause in re.split(r"[;,.+]|\band\b|\bbut\b", bare(text)[:_LONGEST]):
         no = re.search(r"\b(?:no|not|never|without|cannot|nothing)\b|n['’]t\b", clause, re.IGNORECASE) is not None
-        part = re.search(r"\b(?:under|below|only|in|to|inside|within|except|for)\b|/", clause, re.IGNORECASE) is not None
+        part = (
+            re.search(r"\b(?:under|below|only|in|to|inside|within|except|for)\b|/", clause, re.IGNORECASE) is not None
+        )
         for kind, pattern in _mentions():
             if pattern.search(clause) is not None:
                 found.setdefault(kind, (None if part else False) if no else (None if part else True))
@@ -279,7 +288,9 @@ _DENIED = re.compile(
     r"|verboten|prohibid[oa]s?|interdit[es]*|без)\b|禁止|禁用|不可|不能",
     re.IGNORECASE,
 )
-_GRANTED = re.compile(r"^(?:can|may|allowed|allows?|permitted|can use|may use|able to|granted|允许|可以|darf|puede|peut)$", re.IGNORECASE)
+_GRANTED = re.compile(
+    r"^(?:can|may|allowed|allows?|permitted|can use|may use|able to|granted|允许|可以|darf|puede|peut)$", re.IGNORECASE
+)
 _WHO = re.compile(
     r"^(?:who(?: (?:can|may|has|is allowed))?.{0,20}|allowed (?:agents|callers|roles)|available to|accessible by|granted to|permitted (?:agents|roles)|may be used by|exclusive to|agents (?:with access|allowed))$",
     re.IGNORECASE,
@@ -307,7 +318,9 @@ def topic(heading: str) -> str:
         return "denied"
     if _TOOLS.search(plain) and _PARTIAL.search(plain) and plain not in words("columns", "tools"):
         return "elsewhere"
-    if plain in words("columns", "tools") or (_TOOLS.search(plain) and not _PARTIAL.search(plain) and len(plain.split()) <= 4):
+    if plain in words("columns", "tools") or (
+        _TOOLS.search(plain) and not _PARTIAL.search(plain) and len(plain.split()) <= 4
+    ):
         return "tools"
     if _GRANTED.match(plain):
         return "granted"

@@ -164,7 +164,7 @@ class Statements:
         about = [self._about(table, n) if n != column else "" for n in range(len(table.head.cells))]
         levels = [n for n in range(len(about)) if about[n] in ("", "posture") and _are_postures(table, n)]
         if len(levels) > 1:  # rights to several things, such as folders or memories
-            about = ["elsewhere" if n in levels else one for n, one in enumerate(about)]
+            about = ["elsewhere" if one in ("", "posture") else one for one in about]
         if column and topic(table.head.cells[column]) == "who":
             yield from self._inverse(text, table, column)
         who = table.head.cells[column]
@@ -296,7 +296,9 @@ class Statements:
     def _tools_of_levels(self, text: Text, table: Table) -> None:
         head = table.head.cells
         abouts = [topic(cell) or ("mark" if said(cell).kinds or is_tool_name(cell) else "") for cell in head]
-        columns = [n for n, about in enumerate(abouts) if n and about in ("tools", "granted", "denied", "mark", *_KINDS)]
+        columns = [
+            n for n, about in enumerate(abouts) if n and about in ("tools", "granted", "denied", "mark", *_KINDS)
+        ]
         if len(head) < 2 or not columns or len(table.rows) > 40:
             return
         if topic(head[0]) == "tools" or any(is_tool_name(row.cells[0]) for row in table.rows):
@@ -479,10 +481,19 @@ class Statements:
     def _only(self, line: Line, place: Place) -> None:
         """ "Only X may edit files": whom it does not name may not."""
         for sentence in re.split(r"(?<=[.!;])\s+", line.text) if _SOLE.search(line.text) else ():
-            match = _ONLY.match(re.sub(r"[*_]|(?<!\w)`(?=[\w-]+` )|(?<=[\w-])`(?= (?:is|are|may|can))", "", sentence).strip(" .!;"))
+            match = _ONLY.match(
+                re.sub(
+                    r"\*+|(?<!\w)_+|_+(?!\w)|(?<!\w)`(?=[\w-]+` )|(?<=[\w-])`(?= (?:is|are|may|can))", "", sentence
+                ).strip(" .!;")
+            )
             if match is None or len(self.sole) >= _MOST:
                 continue
-            who = re.sub(r"^(?:the|el|la|los|las|der|die|das|o|a|le)\s+|\s+agents?$", "", match["who"] or match["sole"], flags=re.IGNORECASE)
+            who = re.sub(
+                r"^(?:the|el|la|los|las|der|die|das|o|a|le)\s+|\s+agents?$",
+                "",
+                match["who"] or match["sole"],
+                flags=re.IGNORECASE,
+            )
             thing = said(match["what"] or match["right"])
             if thing.whole and all(yes for _, yes in thing.kinds) and not thing.everything:
                 self.sole.append((who, thing, sentence.strip(), place))
@@ -499,7 +510,7 @@ class Statements:
 
 
 def own_accounts(account: Account, text: Text) -> Iterator[Account]:
-    """What the text of a definition says of its own agent's tools, on lines with a label and in the lists below them."""
+    """What the text of a definition says of its own agent's tools, under labels."""
     end = text.text.find("\n---", 3) if text.text.startswith(("---", "\ufeff---")) else 0
     body = text.text[max(end, 0) : max(end, 0) + 60_000].replace("\n---", "\n", 1)
     lines = read_markdown(body, text.text.count("\n", 0, max(end, 0)) + 1).lines[:_MOST]
@@ -518,7 +529,9 @@ def _labelled(
     lines: Sequence[Line], owner: Callable[[Sequence[str]], str | None]
 ) -> Iterator[tuple[str, str, str, int]]:
     """The owner, the label, what is said under it and its line: on one line, or in the list that follows."""
-    label, items, start, agent = "", [], 0, None
+    label, start = "", 0
+    items: list[str] = []
+    agent: str | None = None
 
     def ended() -> Iterator[tuple[str, str, str, int]]:
         if label and items and agent is not None:
@@ -698,7 +711,9 @@ def _split_item(text: str) -> tuple[str, str]:
     if set_off is not None:
         name, rest = set_off[1], line[set_off.end() :]
     else:
-        match = re.match(r"@?([\w][\w .&/-]{1,50}?)(?=\s*[:：(—–]|\s-\s|\s(?:cannot|can|may|must|never|has|is|does)\b)", line)
+        match = re.match(
+            r"@?([\w][\w .&/-]{1,50}?)(?=\s*[:：(—–]|\s-\s|\s(?:cannot|can|may|must|never|has|is|does)\b)", line
+        )
         if match is None:
             return "", ""
         name, rest = match[1], line[match.end() :]

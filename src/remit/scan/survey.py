@@ -45,7 +45,9 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 """What a document has at the least, if it says anything that a scan reads."""
-_OBSOLETE = re.compile(r"^\W{0,6}status\W{1,8}(?:superseded|deprecated|rejected|obsolete|withdrawn)\b", re.IGNORECASE | re.MULTILINE)
+_OBSOLETE = re.compile(
+    r"^\W{0,6}status\W{1,8}(?:superseded|deprecated|rejected|obsolete|withdrawn)\b", re.IGNORECASE | re.MULTILINE
+)
 """A page that says that it holds no longer."""
 _KEPT = 32 * 1024 * 1024
 """Characters of documents that are kept until the definitions are known; the rest is read twice."""
@@ -101,7 +103,9 @@ def scan(
         *risky_pairs(agents),
         *(policy_findings(agents) if policy else ()),
     ]
-    ordered = sorted(set(grouped(_once(findings))), key=lambda one: (_RANK[one.weight], one.code, one.agent or "", one.places))
+    ordered = sorted(
+        set(grouped(_once(findings))), key=lambda one: (_RANK[one.weight], one.code, one.agent or "", one.places)
+    )
     return Survey(
         root=walk.root,
         agents=tuple(agent for agent in everybody if any(one.kind is not Kind.ROSTER for one in agent.accounts)),

@@ -259,14 +259,9 @@ def _wider(agent: Agent, definition: Account, paper: Account, reason: _Words = _
         elif paper.marks:
             extra += [entry] if kind in refused else []
         elif kind == "mcp":
-            if (
-                mutates(entry.tool)
-                and not any(_covers(other.tool, entry.tool) for other in paper.allowed())
-            ):
+            if mutates(entry.tool) and not any(_covers(other.tool, entry.tool) for other in paper.allowed()):
                 extra.append(entry)
-        elif kind in refused or (
-            kind in _MATTERS and kind not in kinds and "unknown" not in kinds
-        ):
+        elif kind in refused or (kind in _MATTERS and kind not in kinds and "unknown" not in kinds):
             extra.append(entry)
     if extra:
         changes = any(can_write(entry) or said.get(tool_key(entry.tool)) for entry in extra)

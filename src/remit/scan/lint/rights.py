@@ -45,9 +45,12 @@ def _texts_differ(agent: Agent, said: Sequence[tuple[Account, Right]]) -> Iterat
     for _, right in said:
         denied = ("write", "shell") if right.kind == "changes" else (right.kind,)
         for kind, text, place in given if not right.granted else ():
-            if kind in denied and right.kind not in _MODES and place != right.place and program_folder(
-                place.file
-            ) == program_folder(right.place.file):
+            if (
+                kind in denied
+                and right.kind not in _MODES
+                and place != right.place
+                and program_folder(place.file) == program_folder(right.place.file)
+            ):
                 text = text if text.startswith("grants `") else f"says “{text}”"
                 differ = f"one text says “{right.text}”, another {text}"
                 yield finding("tables-differ/right", differ, right.place, place, agent=agent.name)

@@ -53,7 +53,9 @@ def _callers(agents: Sequence[Agent]) -> Iterator[Finding]:
                 if place is not None and (agent.name, key) not in held:
                     text = f"the code lets it call `{entry.tool}`; the table does not"
                     yield finding("tables-differ/code", text, place, entry.place, agent=agent.name)
-            called = {tool_key(e.tool) for one in agents for a in one.accounts if a.kind is Kind.CODE for e in a.entries}
+            called = {
+                tool_key(e.tool) for one in agents for a in one.accounts if a.kind is Kind.CODE for e in a.entries
+            }
             for (name, key), place in held.items():
                 if name == agent.name and key in called and key not in code.get(name, set()):
                     text = "the table lets it call a tool that the code does not let it call"
