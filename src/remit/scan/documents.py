@@ -37,19 +37,19 @@ _ABOUT_TOOLS = re.compile(
     re.IGNORECASE,
 )
 _PEOPLE = re.compile(
-    r"^(?:admin(?:istrator)?s?|users?|guests?|owners?|members?|viewers?|editors?|managers?|staff|employees?|support agents?"
-    r"|team leads?|clients?|operators?|supervisors?|agent|anonymous|moderators?|customers?|public|superuser)$",
+    r"^(?:admin(?:istrator)?s?|users?|guests?|owners?|members?|viewers?|editors?|managers?|staff|employees?"
+    r"|support agents?|team leads?|clients?|operators?|supervisors?|agent|anonymous|moderators?|customers?|public|superuser)$",
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"^\(?(?:none|no tools?|nothing|keine|ninguna|aucun|n/a|-|–|—|∅|无)\)?\.?$", re.IGNORECASE)
 _LISTED = re.compile(
     r"^\*{0,2}(?:(?P<count>\d{1,3})\s+)?(?:allowed|permitted|granted|tools|allowed tools|available tools)\b"
-    r"[^:]{0,40}:\*{0,2}\s*(?P<list>.+)$",
+    r"[^:]{0,40}:\*{0,2}\s*(?P<list>(?!\*+$).+)$",
     re.IGNORECASE,
 )
 _REFUSED = re.compile(
     r"^\*{0,2}(?:(?:\d{1,3})\s+)?(?:prohibited|forbidden|denied|disallowed|not allowed)(?: tools)?\b"
-    r"[^:]{0,30}:\*{0,2}\s*(?P<list>.+)$",
+    r"[^:]{0,30}:\*{0,2}\s*(?P<list>(?!\*+$).+)$",
     re.IGNORECASE,
 )
 _SCOPE = re.compile(r"^\*{0,2}`?(?P<tool>[\w./-]+)`?\s*(?:🔒|✋|⚠️?|\(scoped\))\*{0,2}\s*[—–:-]+\s*(?P<scope>.+)$")

@@ -165,8 +165,10 @@ class Statements:
         levels = [n for n in range(len(about)) if about[n] in ("", "posture") and _are_postures(table, n)]
         if len(levels) > 1:  # rights to several things, such as folders or memories
             about = ["elsewhere" if one in ("", "posture") else one for one in about]
-        if column and topic(table.head.cells[column]) == "who":
+        things = [said(row.cells[0]).whole for row in table.rows[:_MOST]]
+        if column and topic(table.head.cells[column]) == "who" and 2 * sum(things) >= len(things):
             yield from self._inverse(text, table, column)
+            return
         who = table.head.cells[column]
         spoken = {n: _spoken(table, n) for n, one in enumerate(about) if one == "posture"}
         for row in table.rows[:_MOST]:
