@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from remit.scan.board import COLUMNS, SIGNS, board
-from remit.scan.model import Mark
-from remit.scan.phrases import Said, mentioned, names_tools, said, topic
 from remit.scan.survey import scan
 from tests.scan.repositories import definition, write
 

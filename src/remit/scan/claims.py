@@ -26,7 +26,7 @@ _READ_ONLY = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"\b(?:a|an|the|this|strictly|purely|is|are|runs?|operates?|in) (?:strictly |purely )?read[- ]only (?:code[- ]|security )?{_WORK}\b",
+        rf"\b(?:a|an|the|this|strictly|purely|is|are|runs?|operates?|in) (?:(?:strictly|purely|specialist|specialized|dedicated|independent|senior) )?read[- ]only (?:code[- ]|security )?{_WORK}\b",
         re.IGNORECASE,
     ),
     # "Never edit or write files (read-only agent)"
@@ -77,8 +77,8 @@ _HINT = re.compile(
     r"read[- ]only|\bno\b|without|不|只读|kein|nie|nunca|não|jamais|않|\b(?:not|never|cannot)\b|n't\b", re.IGNORECASE
 )
 _EXCEPT = re.compile(
-    r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|reports?|until|without (?:permission|approval|asking|confirmation)"
-    r"|not read-only|isn't read-only|dispatch|spawn|launch|invoke|give|grant|each agent|directly|before|if|when|by default|default\)|\+|agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
+    r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|(?:writ|sav|creat|stor)\w* [^.]{0,40}reports?|reports? files?|until|without (?:permission|approval|asking|confirmation)"
+    r"|not read-only|isn't read-only|dispatch|spawn|launch|invoke|give|grant|each agent|directly|before|if|when|by default|default\)|\+|read-only (?:on|over|for|towards?) |agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
     r"|\+ (?:create|write)|\(\+",
     re.IGNORECASE,
 )

@@ -120,8 +120,8 @@ def said(written: str) -> Said:
     found = [one for run in _runs(value) for one in _read(run)]
     whole = bool(found) and all(one is not None for one in found) and not _EXCEPTION.search(plain)
     known = [one for one in found if one is not None]
-    if _EXCEPTION.search(plain):
-        return Said()
+    if _EXCEPTION.search(plain) or any(one[0] == "?" for one in known):
+        return Said()  # an exception, or a tool with words around it that may limit all of them
     return Said(
         tuple((name, mark, scope) for name, mark, scope in known if mark is not None),
         tuple(dict.fromkeys((name, scope == "yes") for name, mark, scope in known if mark is None and name != "*")),
@@ -204,7 +204,8 @@ def _thing(text: str, *, denied: bool) -> Iterator[_Part | None]:
         if phrase and code and re.fullmatch(r"[\w./:*-]{2,60}", phrase):
             yield phrase, Mark.NO if denied else Mark.YES, scope  # a tool, by its form, that nobody knows
             return
-    yield None
+    about = any(word in _host_names() or word in _things() for word in re.findall(r"[\w-]+", plain))
+    yield ("?", None, "no") if about else None
 
 
 _A_PATH = re.compile(r"\*\*|^\*\.|/\*\.|\.\w{1,5}$|^\.|/$")

@@ -35,6 +35,10 @@ _GROUPED = re.compile(
     r"^(?:agents? (?:with|that (?:have|can|may|use))|who (?:can|may|has)|has|have|can|may)\s+(?P<right>.{3,40})$|^(?P<kind>.{3,30}?)[- ](?:capable|enabled) agents?$",
     re.IGNORECASE,
 )
+_OTHERS = re.compile(
+    r"^(?:slash )?(?:skills?|commands?|prompts?|hooks?|workflows?|servers?|mcps?|技能|命令|스킬)\b", re.IGNORECASE
+)
+"""Columns of things that may have the name of an agent."""
 _ELSEWHERE = re.compile(
     r"\b(?:mcp|servers?|apis?|databases?|db|github|gitlab|services?|secrets?|environments?|branch(?:es)?|cloud|clusters?"
     r"|kubernetes|data|budget|memory|issues?|tickets?|endpoints?)\b",
@@ -142,7 +146,8 @@ class Statements:
         rows = table.rows[:_MOST]
         best: tuple[float, int] | None = None
         for column, heading in enumerate(table.head.cells[:12]):
-            if topic(heading) in ("tools", "denied", "elsewhere") or len(table.head.cells) < 2:
+            other = _OTHERS.match(bare(heading)) is not None or topic(heading) in ("tools", "denied", "elsewhere")
+            if other or len(table.head.cells) < 2:
                 continue
             filled = [row.cells[column] for row in rows if bare(row.cells[column])]
             names = [self._named(cell) for cell in filled]

@@ -464,7 +464,9 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
                 continue
             if len(account.allowed()) > 2 and not any(map(can_write, account.allowed())):
                 continue  # it names what it has, and hosts differ in what they make of the rest
-            what, place = "has no tool list, so it holds every tool", account.place
+            taken = holds(account, "write") is not None
+            what = "may run any command, since nothing takes the shell away" if taken else ""
+            what, place = what or "has no tool list, so it holds every tool", account.place
         else:
             writing = [e for e in account.allowed() if can_write(e) and not (account.reports and creates(e.tool))]
             if not writing:
