@@ -330,7 +330,7 @@ def test_postures_of_agents(tmp_path: Path):
         ),
     }
     found = {(one.code, one.agent) for one in looked(tmp_path, files).findings if one.weight is Weight.ERROR}
-    assert found == {("read-only-can-write", "seer"), ("definition-wider", "clerk")}
+    assert found == {("definition-wider", "seer"), ("definition-wider", "clerk")}
 
 
 def test_a_table_of_names_alone(tmp_path: Path):
@@ -402,7 +402,7 @@ def test_permissions_of_agents_are_kinds_of_tools(tmp_path: Path):
     head = "| Agent | Role | Permissions |"
     page = table("**Alpha** | Looks | READ", "Bravo | Runs | READ, EXECUTE (git)", head=head)
     (one,) = of(looked(tmp_path / "a", {**team, "docs/team.md": page}), "definition-wider")
-    assert (one.agent, one.text) == ("alpha", "the definition grants `Bash`; the document does not")
+    assert (one.agent, one.text) == ("alpha", "the text says “Permissions: READ”, and the definition grants `Bash`")
     # no row has a word for commands: nothing is said about them
     silent = table("Alpha | Looks | READ", "Bravo | Runs | READ, WRITE", head=head)
     assert not of(looked(tmp_path / "b", {**team, "docs/team.md": silent}), "definition-wider")

@@ -11,8 +11,9 @@ import pytest
 from remit.scan.files import Text
 from remit.scan.handovers import handed_over
 from remit.scan.markdown import read_markdown
+from remit.scan.model import Account, Kind, Place
 from remit.scan.names import Names
-from remit.scan.rights import own_rights, rights_of
+from remit.scan.statements import Statements, own_accounts
 from remit.scan.sums import sums_of
 from remit.scan.survey import scan
 from tests.scan.repositories import definition, write
@@ -63,7 +64,11 @@ def table(heading: str, *cells: str) -> str:
         ),
         (table("Shell access", "no", "no", "yes", "no"), [BASH.format("Shell access: no")]),
         (table("Access", "Read-only (except reports)", "see below", "Full", "varies"), []),
-        (table("Notes", "Read-only", "Read-only", "", ""), []),
+        # whatever the heading: the row is about the agent
+        (
+            table("Notes", "Read-only", "Quick, read-only.", "Read-only for docs", ""),
+            [EDIT.format("Read-only"), BASH.format("Quick, read-only")],
+        ),
         (table("Access", "Read-only", "", "", "").replace("# Team", "# MCP servers by agent"), []),
         (table("GitHub access", "Read-only", "Read-only", "Full", "Full"), []),
         ("# Roles\n\n| Agent | Access |\n|---|---|\n| Admin | Read-only |\n| Guest | Read-only |\n", []),
@@ -413,8 +418,8 @@ def test_hostile_documents_are_read_in_no_time(page: str):
     known = Names(["builder", "planner"])
     started = time.process_time()
     text, document = Text("docs/guide.md", page), read_markdown(page)
-    rights_of(text, document, known)
+    list(Statements(known).read(text, document))
     handed_over(text, document, known)
-    own_rights(page, "docs/guide.md", 1)
+    list(own_accounts(Account(agent="builder", kind=Kind.DEFINITION, place=Place("docs/guide.md", 1)), text))
     list(sums_of(text, document))
     assert time.process_time() - started < 2

@@ -80,6 +80,6 @@ def test_read_only_in_a_table_of_another_language(tmp_path: Path):
     head = "---\ndescription: 工作\nmode: subagent\ntools:\n  bash: true\n---\n工作。\n"
     team = {f".opencode/agents/{name}.md": head for name in ("kan", "xie")}
     page = "# 代理\n\n| 代理 | 权限 |\n|---|---|\n| kan | 只读 |\n| xie | bash |\n"
-    assert found(tmp_path, {**team, "docs/a.md": page}, "read-only-can-write") == [
-        "calls itself read-only (“只读”) and has no tool list, so it holds every tool"
+    assert found(tmp_path, {**team, "docs/a.md": page}, "definition-wider") == [
+        "the text says “权限: 只读”, and the definition grants every tool, since it has no tool list"
     ]

@@ -52,7 +52,7 @@ REPOSITORIES: dict[str, dict[str, str]] = {
         ".github/chatmodes/ask.chatmode.md": head(description="Asks", tools="['codebase', 'editFiles']"),
         ".vscode/mcp.json": '{"servers": {"db": {"command": "x"}}, // note\n}',
         "docs/agents.md": "# Agents\n\n| Agent | Posture |\n|---|---|\n| Plan It | read-only |\n"
-        "| build | read + create |\n",
+        "| build | read + create |\n| pass | full |\n",
     },
     "OpenCode": {
         ".opencode/agent/plan.md": head(description="x", tools="{write: false, bash: false}"),

@@ -318,8 +318,9 @@ def _refusal(agent: Agent, entry: Entry, tools: Sequence[str]) -> Entry | None:
         kind = capability(entry.tool)
         if (
             account.closed
+            and not account.marks
             and account.extent is Extent.LIST
-            and kind in (("write", "shell") if account.coarse else ("write", "shell", "network", "delegate"))
+            and kind in ("write", "shell", "network", "delegate")
             and kind not in kinds
         ):
             return Entry(entry.tool, Mark.NO, account.place)

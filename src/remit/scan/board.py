@@ -40,19 +40,24 @@ def board(survey: Survey) -> list[Line]:
         Line(agent.name, agent.team, account, tuple(_cell(account, column) for column in COLUMNS))
         for agent in survey.agents
         for account in agent.accounts
-        if account.kind is not Kind.ROSTER
+        if account.kind is not Kind.ROSTER or account.rights
     ]
 
 
 def _cell(account: Account, column: str) -> Cell:
     entries = tuple(entry for entry in account.entries if _column(entry.tool) == column)
+    entries += tuple(
+        Entry(one.text, Mark.YES if one.granted else Mark.NO, one.place)
+        for one in account.rights
+        if one.kind == column or (one.kind == "changes" and column in ("write", "shell"))
+    )
     marks = {entry.mark for entry in entries}
     if account.extent is Extent.EVERYTHING and not marks & {Mark.YES, Mark.SCOPED}:
         return Cell(Mark.NO if Mark.NO in marks else Mark.YES, entries)
     if not entries:
         if account.extent is Extent.UNCLEAR:
             return Cell(Mark.UNCLEAR)
-        return Cell(Mark.NO if account.closed and column != "other" else None)
+        return Cell(Mark.NO if account.closed and not account.marks and column != "other" else None)
     if marks == {Mark.NO} and all(entry.scope is not None for entry in entries):
         return Cell(Mark.SCOPED, entries)  # `deny: Read(.env)` takes away a part
     return Cell(next(mark for mark in _STRONGEST if mark in marks), entries)

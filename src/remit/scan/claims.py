@@ -26,7 +26,7 @@ _READ_ONLY = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"\b(?:a|an|the|this|strictly|purely|is|are|runs?|operates?|in) (?:strictly |purely )?read[- ]only (?:code[- ]|security )?{_WORK}\b",
+        rf"\b(?:a|an|the|this|strictly|purely|is|are|runs?|operates?|in) (?:(?:strictly|purely|specialist|specialized|dedicated|independent|senior) )?read[- ]only (?:code[- ]|security )?{_WORK}\b",
         re.IGNORECASE,
     ),
     # "Never edit or write files (read-only agent)"
@@ -36,11 +36,11 @@ _READ_ONLY = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"\b(?:you|agent) (?:must|may|can|do|should|will)?\s?(?:not|never|cannot) (?:[\w ]{{1,30}}, )*(?:or )?{_NO_CHANGE}(?:,? (?:or |and )?{_NO_CHANGE})* (?:any )?files?\b(?! (?:outside|that|which|in|under|other|unless|not))",
+        rf"\b(?:you|agent) (?:must|may|can|do|should|will)?\s?(?:not|never|cannot) (?:[\w ]{{1,30}}, )*(?:or )?{_NO_CHANGE}(?:,? (?:or |and )?{_NO_CHANGE})* (?:any )?files?\b(?! (?:outside|that|which|in (?!(?:the|this|your) (?:project|repo|repository|codebase|workspace)\b)|under|other|unless|not))",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"^(?:never|do not|don't|must not) {_NO_CHANGE}(?:,? (?:or |and )?{_NO_CHANGE})* any files?\b(?! (?:outside|that|which|in|under|other|unless|not))",
+        rf"^(?:never|do not|don't|must not) {_NO_CHANGE}(?:,? (?:or |and )?{_NO_CHANGE})* any files?\b(?! (?:outside|that|which|in (?!(?:the|this|your) (?:project|repo|repository|codebase|workspace)\b)|under|other|unless|not))",
         re.IGNORECASE,
     ),
 )
@@ -52,9 +52,9 @@ _READS = re.compile(
 _CHANGES = re.compile(r"\b(?:modif|edit|chang|alter|touch|writ|creat)", re.IGNORECASE)
 _NOTHING_CHANGED = re.compile(
     rf"^(?:(?:the |this )?(?:agent|reviewer|it|you|he|she)?\s*)?(?:never|does not|doesn't|do not|cannot|can't|must not|will not|won't) {_NO_CHANGE}s?(?:,? (?:or |and )?{_NO_CHANGE}s?)* (?:any )?(?:files?|anything)\s*(?:[.!;,—–(]|$)"
-    r"|\b(?:makes? no (?:changes|edits|modifications)(?: to (?:any )?files?)?|has no write access|no write access|without (?:modifying|changing|editing) (?:any )?files?)\s*(?:[.!;,)]|$)"
+    r"|\b(?:makes? no (?:changes|edits|modifications)(?: to (?:any )?files?)?|has no write access|no write access|without (?:modifying|changing|editing) (?:any )?files?|without making any (?:changes|edits|modifications))\s*(?:[.!;,)]|$)"
     r"|kein(?:en)? Schreibzugriff|\bändert (?:niemals|nie|keine) (?:eine )?Dateien?|\b(?:no|nunca) (?:modifica|edita|escribe) (?:ning[uú]n )?archivos?\b|\b(?:não|nunca) (?:modifica|edita|altera) (?:nenhum )?arquivos?\b"
-    r"|\bne (?:modifie|change) (?:jamais|aucun)|不(?:会)?(?:修改|更改|编辑)任何(?:文件|代码)|只读(?:代理|智能体|审查)|파일을 수정하지 않",
+    r"|\bne (?:modifie|change) (?:jamais|aucun)|不(?:会)?(?:修改|更改|编辑)任何(?:文件|代码)|只读(?:代理|智能体|审查)|읽기 전용 (?:에이전트|검토자|분석가|리뷰어)|(?:파일|코드)을?를? (?:절대 )?(?:수정|변경|편집)하지 않",
     re.IGNORECASE,
 )
 _OWN = r"(?:(?:strictly |purely |fully )?read[- ]only|nur lesend|nur lesen|(?:en )?lecture seule|s[oó]lo lectura|(?:somente|apenas) leitura|sola lettura|只读|읽기 전용)"
@@ -77,8 +77,8 @@ _HINT = re.compile(
     r"read[- ]only|\bno\b|without|不|只读|kein|nie|nunca|não|jamais|않|\b(?:not|never|cannot)\b|n't\b", re.IGNORECASE
 )
 _EXCEPT = re.compile(
-    r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|reports?|until|without (?:permission|approval|asking|confirmation)"
-    r"|not read-only|isn't read-only|dispatch|spawn|launch|invoke|give|grant|each agent|directly|before|if|when|by default|default\)|\+|agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
+    r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|(?:writ|sav|creat|stor)\w* [^.]{0,40}reports?|reports? files?|until|without (?:permission|approval|asking|confirmation)"
+    r"|not read-only|isn't read-only|dispatch|spawn|launch|invoke|give|grant|each agent|directly|before|if|when|by default|default\)|\+|read-only (?:on|over|for|towards?) |agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
     r"|\+ (?:create|write)|\(\+",
     re.IGNORECASE,
 )
@@ -106,7 +106,7 @@ def claims_read_only(sentence: str) -> bool:
     )
 
 
-def _describes_read_only(sentence: str) -> bool:
+def describes_read_only(sentence: str) -> bool:
     """Whether a sentence of a description says that the agent changes nothing."""
     if claims_read_only(sentence) or (
         re.match(r"read[- ]only [\w-]+(?: [\w-]+)?\s*[.,;—–]", sentence, re.IGNORECASE) and not _EXCEPT.search(sentence)
@@ -130,7 +130,7 @@ def read_only_claim(head: Head, path: str) -> Claim | None:
     if isinstance(description, str) and len(description) < 4000:
         # examples in a description are about other things
         for sentence in re.split(r"(?<=[.!?])\s+|\\n|\n|<example>.*", description):
-            if _describes_read_only(sentence.strip()):
+            if describes_read_only(sentence.strip()):
                 return Claim(sentence.strip(), Place(path, head.line("description")))
     inside = False
     for number, line in enumerate(head.body.split("\n")[:_PATIENCE], head.body_line):

@@ -11,7 +11,6 @@ from remit.scan.files import Text
 from remit.scan.front_matter import Head, read_head
 from remit.scan.handovers import listed_in
 from remit.scan.model import Account, Entry, Extent, Kind, Mark, Place
-from remit.scan.rights import own_rights
 from remit.scan.vocabulary import Layout, capability, layouts, split_scope, tokens, words
 
 _NAMED_FOR_IT = re.compile(r"\.(?:agent|chatmode)\.md$")
@@ -94,7 +93,6 @@ def read_definition(text: Text) -> Account | None:
         hands_to=_hands_to(head, text.path, entries),
         lists=listed_in(head.body[:200_000], text.path, head.body_line),
         offers=_named(head, text.path, "handoffs"),
-        rights=own_rights(head.body, text.path, head.body_line),
         mode=mode if isinstance(mode := head.values.get("mode"), str) and form == "takes away" else None,
         recovered=head.recovered,
     )
@@ -207,11 +205,17 @@ def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, lis
                 if key == "tools" and mark is Mark.YES and tool in ruled:
                     continue
                 scope = "ask" if setting == "ask" else ("by pattern" if isinstance(setting, dict) else None)
+                scope = None if mark is Mark.NO else scope
                 found.append(Entry(str(tool), mark, Place(path, head.line(key)), scope))
+    nothing = [one for one in found if one.tool == "*" and one.mark is Mark.NO]
+    if nothing:  # everything is taken away but what is named
+        return Extent.LIST, [one for one in found if one not in nothing]
     return Extent.EVERYTHING, found
 
 
 def _setting(setting: Any) -> Mark:
+    if isinstance(setting, dict) and setting and all(one == "deny" for one in setting.values()):
+        return Mark.NO
     if setting in (False, "deny"):
         return Mark.NO
     return Mark.YES if setting in (True, "allow") else Mark.SCOPED

@@ -37,18 +37,19 @@ _ABOUT_TOOLS = re.compile(
     re.IGNORECASE,
 )
 _PEOPLE = re.compile(
-    r"^(?:admin(?:istrator)?s?|users?|guests?|owners?|members?|viewers?|editors?|anonymous|moderators?|customers?|public|superuser)$",
+    r"^(?:admin(?:istrator)?s?|users?|guests?|owners?|members?|viewers?|editors?|managers?|staff|employees?"
+    r"|support agents?|team leads?|clients?|operators?|supervisors?|agent|anonymous|moderators?|customers?|public|superuser)$",
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"^\(?(?:none|no tools?|nothing|keine|ninguna|aucun|n/a|-|–|—|∅|无)\)?\.?$", re.IGNORECASE)
 _LISTED = re.compile(
     r"^\*{0,2}(?:(?P<count>\d{1,3})\s+)?(?:allowed|permitted|granted|tools|allowed tools|available tools)\b"
-    r"[^:]{0,40}:\*{0,2}\s*(?P<list>.+)$",
+    r"[^:]{0,40}:\*{0,2}\s*(?P<list>(?!\*+$).+)$",
     re.IGNORECASE,
 )
 _REFUSED = re.compile(
     r"^\*{0,2}(?:(?:\d{1,3})\s+)?(?:prohibited|forbidden|denied|disallowed|not allowed)(?: tools)?\b"
-    r"[^:]{0,30}:\*{0,2}\s*(?P<list>.+)$",
+    r"[^:]{0,30}:\*{0,2}\s*(?P<list>(?!\*+$).+)$",
     re.IGNORECASE,
 )
 _SCOPE = re.compile(r"^\*{0,2}`?(?P<tool>[\w./-]+)`?\s*(?:🔒|✋|⚠️?|\(scoped\))\*{0,2}\s*[—–:-]+\s*(?P<scope>.+)$")
@@ -74,6 +75,9 @@ _MOST_TITLES = 500
 _MOST_ACCOUNTS = 2_000
 """What is read of one document: no person writes more."""
 _NAME = re.compile(r"[@\w](?:[\w .&/#-]|\+(?! )){0,50}")
+_ADDS = re.compile(r"^(?:\+|plus\b|adds?\b)\s*", re.IGNORECASE)
+_FOOTNOTE = re.compile(r"\[\^(\w{1,8})\]|([¹²³⁴⁵⁶⁷⁸⁹†‡])")
+_NOTE = re.compile(r"^(?:\[\^(\w{1,8})\]:|([¹²³⁴⁵⁶⁷⁸⁹†‡]))\s*(\S.{0,200})$")
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w:./*-]*")
 
 
@@ -126,38 +130,26 @@ class Reader:
         agent = next((n for n, cell in enumerate(head) if is_heading(cell, "agent")), None)
         tools = next((n for n, cell in enumerate(head) if n != agent and is_heading(cell, "tools")), None)
         refused = next((n for n, cell in enumerate(head) if n != agent and is_heading(cell, "forbidden")), None)
-        posture = None
-        if agent is not None and tools is None:
-            posture = next((n for n, cell in enumerate(head) if n != agent and is_heading(cell, "posture")), None)
-            if posture is None and self._defines(row.cells[agent] for row in table.rows):
-                # "Read, Write (plans)": rights of a product's users are written the same way
-                posture = next((n for n, cell in enumerate(head) if n and is_heading(cell, "permissions")), None)
-                if posture is not None and not _names_kind("shell", (row.cells[posture] for row in table.rows)):
-                    return None  # whoever has no word for commands does not say who may run them
-            tools = posture
         if agent is None or (tools is None and refused is None):
             return None
-        found = []
+        found: list[Account] = []
         if tools is not None and sum(bare(row.cells[tools]).isdigit() for row in table.rows) * 2 > len(table.rows):
             return None  # how many, not which
         complete = tools is None or _names_tools(row.cells[tools] for row in table.rows)
-        if posture is not None and not complete:
-            return None
         for row in table.rows:
             name = agent_name(row.cells[agent])
             if not name or len(name) > 80:
                 continue
-            found.append(self._row(text, row, name, tools, refused, complete=complete, coarse=posture is not None))
+            account = self._row(text, row, name, tools, refused, complete=complete)
+            if tools is not None and found and _ADDS.match(bare(row.cells[tools])):
+                kept = (*found[-1].allowed(), *account.entries)  # what the row above has, and its own
+                account = msgspec.structs.replace(account, entries=kept, extent=found[-1].extent)
+            found.append(account)
         known = sum(is_tool_name(entry.tool) for account in found for entry in account.entries)
         total = sum(len(account.entries) for account in found)
         if total and not known and not any(key_of(account.agent) in self.agents for account in found):
             return None
         return found or None
-
-    def _defines(self, cells: Iterable[str]) -> bool:
-        """Whether most of these cells name agents that have a definition."""
-        found = [self.known.resolve(agent_name(cell)) is not None for cell in cells]
-        return len(found) > 1 and sum(found) > 0.5 * len(found)
 
     def _row(
         self,
@@ -168,7 +160,6 @@ class Reader:
         refused: int | None,
         *,
         complete: bool,
-        coarse: bool,
     ) -> Account:
         place = Place(text.path, row.line)
         entries: list[Entry] = []
@@ -186,7 +177,6 @@ class Reader:
             extent=extent if tools is not None else Extent.UNCLEAR,
             entries=(*entries, *denied),
             closed=tools is not None and complete,
-            coarse=coarse,
             read_only=Claim(bare(claim), place) if claim else None,
         )
 
@@ -249,6 +239,9 @@ class Reader:
         across = "agents" if own else self._axes(columns, rows, about, head[0], document)
         if across is None:
             return None
+        notes = _notes(document)
+        if notes:
+            table = _annotated(table, notes)
         blank_is_no = not any(found is not None and found[0] is Mark.NO for found in marked)
         if across == "agents":
             return self._by_column(text, table, columns, blank_is_no=blank_is_no)
@@ -258,7 +251,7 @@ class Reader:
         self, columns: Sequence[str], rows: Sequence[str], about: str, corner: str, document: Document
     ) -> str | None:
         """`agents` if the columns are agents and the rows tools, `tools` the other way round, None if uncertain."""
-        titles = _titles(document)
+        titles, listed = _titles(document), _listed_agents(document)
         if sum(bool(_PEOPLE.match(name)) for name in (*columns, *rows)) >= 2:
             return None
 
@@ -269,6 +262,10 @@ class Reader:
             found = sum(bool(self.known.resolve(name) or titles.resolve(name)) for name in names)
             return found / max(1, len(names))
 
+        if is_heading(corner, "tool") and len(columns) > 1 and tools(columns) < 0.5:
+            sure = sum(bool(self.known.resolve(name) or listed.resolve(name)) for name in columns)
+            if sure > 1 and sure >= 0.6 * len(columns):
+                return "agents"
         agents_across = agents(columns) >= 0.5 or (is_heading(corner, "tool") and bool(_ABOUT_AGENTS.search(about)))
         agents_down = agents(rows) >= 0.5 or is_heading(corner, "agent")
         said = bool(_ABOUT_AGENTS.search(about)) and bool(_ABOUT_TOOLS.search(about))
@@ -295,7 +292,13 @@ class Reader:
                 and (entry := _entry(bare(row.cells[0]), row.cells[number], Place(text.path, row.line), blank_is_no))
             ]
             found.append(
-                Account(agent=name, kind=Kind.MATRIX, place=Place(text.path, table.head.line), entries=tuple(entries))
+                Account(
+                    agent=name,
+                    kind=Kind.MATRIX,
+                    place=Place(text.path, table.head.line),
+                    entries=tuple(entries),
+                    marks=True,
+                )
             )
         return found
 
@@ -322,6 +325,7 @@ class Reader:
                     kind=Kind.MATRIX,
                     place=place,
                     entries=tuple(entries),
+                    marks=True,
                     read_only=Claim(bare(claim), place) if claim else None,
                 )
             )
@@ -420,6 +424,33 @@ def _further(row: Row, columns: Sequence[str], place: Place) -> list[Entry]:
     ]
 
 
+def _notes(document: Document) -> dict[str, str]:
+    """The footnotes of a document, by their signs."""
+    found = (_NOTE.match(line.text) for line in document.lines if line.text[:1] in "[¹²³⁴⁵⁶⁷⁸⁹†‡")
+    return {match[1] or match[2]: match[3] for match in found if match is not None}
+
+
+def _annotated(table: Table, notes: dict[str, str]) -> Table:
+    """The table with what footnotes say of a mark written behind it: `✅¹` is `✅ (under tests/ only)`."""
+
+    def cell(written: str) -> str:
+        sign = _FOOTNOTE.search(written)
+        note = notes.get(sign[1] or sign[2]) if sign is not None else None
+        found = mark_of(written) if note else None
+        return f"{written} ({note})" if found is not None and found[0] is Mark.YES and not found[1] else written
+
+    rows = (Row(tuple(map(cell, row.cells)), row.line) for row in table.rows)
+    return msgspec.structs.replace(table, rows=tuple(rows))
+
+
+def _listed_agents(document: Document) -> Names:
+    """The names in columns of agents of a document's tables."""
+    columns = (
+        (one, n) for one in document.tables[:50] for n, cell in enumerate(one.head.cells) if is_heading(cell, "agent")
+    )
+    return Names(agent_name(row.cells[n]) for table, n in columns for row in table.rows[:_MOST_TITLES] if row.cells[n])
+
+
 def _titles(document: Document) -> Names:
     """The headings of a document, which may name agents."""
     return Names(one.text for one in document.headings[:_MOST_TITLES] if len(one.text) < 100)
@@ -439,6 +470,7 @@ def listed(cell: str, place: Place, mark: Mark = Mark.YES) -> tuple[Extent, list
     if _EVERY_TOOL.match(plain):
         return (Extent.EVERYTHING, []) if mark is Mark.YES else (Extent.LIST, [Entry("*", mark, place)])
     entries = []
+    cell = re.sub(r"^\s*(?:\+|plus\b|adds?\b)\s*", "", cell, flags=re.IGNORECASE)
     if _READS.match(plain):
         return Extent.UNCLEAR, []  # a claim, and no list
     cell = re.sub(r"\s\+\s", ", ", cell)
@@ -466,11 +498,6 @@ def _entry(tool: str, cell: str, place: Place, blank_is_no: bool) -> Entry | Non
     if not bare(cell):
         return Entry(tool, Mark.NO if blank_is_no else Mark.UNCLEAR, place)
     return Entry(tool, Mark.SCOPED, place, bare(cell)[:200])
-
-
-def _names_kind(kind: str, cells: Iterable[str]) -> bool:
-    """Whether one of these lists has a tool of a kind."""
-    return any(capability(entry.tool) == kind for cell in cells for entry in listed(cell, Place("", 0))[1])
 
 
 def _names_tools(cells: Iterable[str]) -> bool:

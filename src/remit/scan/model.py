@@ -100,8 +100,10 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     all_tools: Claim | None = None
     reports: bool = False
     """Whether it tells the agent to write reports, so that a tool that creates files is meant."""
-    coarse: bool = False
-    """Whether it names kinds of tools, such as "read + create", and not tools."""
+    marks: bool = False
+    """Whether it is of a table of marks: of a tool or a kind that has no row or column there, it says nothing."""
+    most: bool = False
+    """Whether its list is the most that the agent may have, as a level's is, and not what it has."""
     gated: bool = False
     """Whether the host asks before the agent changes anything, whatever its tools."""
     counted: tuple[int, Place] | None = None

@@ -84,6 +84,9 @@ class Names:
         joined = self.by_letters.get("".join(few), ())  # `OpenSourceCheck` beside `opensource-check`
         if len(joined) == 1:
             return joined[0]
+        spelled = re.search(r"\(`?([\w .-]{2,50})`?\)\s*$", short)  # `검토자 (reviewer)`
+        if spelled is not None and key_of(spelled[1]) in self.by_key:
+            return self.by_key[key_of(spelled[1])]
         near = [name for name in self.by_start.get(few[0][:2], ()) if is_short_for(short, name)]
         return near[0] if len(near) == 1 else None
 

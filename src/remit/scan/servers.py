@@ -48,6 +48,10 @@ def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator
         return
     for table in document.tables:
         head = [bare(cell) for cell in table.head.cells]
+        rows = {tool_key(bare(row.cells[0])): row for row in table.rows}
+        if _SERVERS.fullmatch(head[0]) and len(rows) >= 2 and len(rows.keys() & servers) * 2 >= len(rows):
+            yield from _across(text, head, rows)
+            continue
         agent = next((n for n, cell in enumerate(head) if is_heading(cell, "agent")), None)
         if agent is None:
             continue
@@ -63,6 +67,15 @@ def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator
                     yield Use(key_of(name), names, None, place, name)
             elif len(columns) >= 3 and len(columns) * 2 >= len(head):
                 yield from _marked(row, columns, name, place)
+
+
+def _across(text: Text, head: list[str], rows: dict[str, Row]) -> Iterator[Use]:
+    """A table whose rows are servers and whose columns are agents."""
+    for n, name in enumerate(head):
+        marks = {server: mark_of(row.cells[n]) for server, row in rows.items()}
+        if n and name and all(mark is not None for mark in marks.values()):
+            granted = frozenset(server for server, mark in marks.items() if mark and mark[0] is not Mark.NO)
+            yield Use(key_of(name), granted, frozenset(marks), Place(text.path, next(iter(rows.values())).line), name)
 
 
 def _names(cell: str) -> frozenset[str]:

@@ -45,8 +45,9 @@ def _json(text: Text) -> dict[str, Any]:
     return found
 
 
-def _line(text: Text, word: str) -> int:
-    at = text.text.find(json.dumps(word, ensure_ascii=False))
+def _line(text: Text, word: str, behind: str = "") -> int:
+    start = max(text.text.find(json.dumps(behind, ensure_ascii=False)), 0) if behind else 0
+    at = text.text.find(json.dumps(word, ensure_ascii=False), start)
     return text.text.count("\n", 0, at) + 1 if at >= 0 else 1
 
 
@@ -125,6 +126,7 @@ def _by_tool(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
     agents = found.get("agent") or found.get("mode")
     for name, value in [(EVERYBODY, found), *(agents.items() if isinstance(agents, dict) else ())]:
         entries: list[Entry] = []
+        own = "" if name == EVERYBODY else str(name)
         for key in ("tools", "permission"):
             group = value.get(key) if isinstance(value, dict) else None
             for tool, setting in group.items() if isinstance(group, dict) else ():
@@ -132,7 +134,7 @@ def _by_tool(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
                     Mark.NO if setting in (False, "deny") else Mark.YES if setting in (True, "allow") else Mark.SCOPED
                 )
                 scope = "ask" if setting == "ask" else ("by pattern" if isinstance(setting, dict) else None)
-                entries.append(Entry(str(tool), mark, Place(text.path, _line(text, str(tool))), scope))
+                entries.append(Entry(str(tool), mark, Place(text.path, _line(text, str(tool), own)), scope))
         servers = value.get("mcp") if name == EVERYBODY else None
         if isinstance(servers, dict):
             entries += [Entry(f"mcp__{one}__*", Mark.YES, Place(text.path, _line(text, one))) for one in servers]

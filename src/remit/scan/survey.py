@@ -29,10 +29,10 @@ from remit.scan.merge import merge
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
 from remit.scan.names import Names, key_of
 from remit.scan.records import Record, account_of, declared, read_records
-from remit.scan.rights import rights_of
 from remit.scan.rosters import Page, read_page
 from remit.scan.servers import Listing, Use, listings_of, uses_of
 from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
+from remit.scan.statements import Statements, own_accounts
 from remit.scan.sums import Sum, sums_of
 from remit.scan.vocabulary import tool_key
 
@@ -41,11 +41,16 @@ _SPEAKS = re.compile(
     r"\|\s*:?-|-\s*\||agent_id|\d-agent\b|\nagent:"
     r"|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents"
     r"|read-only|access|permissions?|can (?:write|edit|run)|may write|hand-?offs?|delegates?"
+    r"|(?:may|must|can) (?:not|only)|cannot|never (?:edits?|writes?|modif\w+|runs?|uses?)|only .{2,60}? (?:may|can)|no (?:shell|writes?|edits?|bash)"
     r"|subagents|specialists|skills|commands|hooks|prompts|agentes|habilidades|comandos|agenten|агентов)\b"
     r"|智能体|代理|技能|工具|에이전트|스킬|エージェント",
     re.IGNORECASE,
 )
 """What a document has at the least, if it says anything that a scan reads."""
+_OBSOLETE = re.compile(
+    r"^\W{0,6}status\W{1,8}(?:superseded|deprecated|rejected|obsolete|withdrawn)\b", re.IGNORECASE | re.MULTILINE
+)
+"""A page that says that it holds no longer."""
 _KEPT = 32 * 1024 * 1024
 """Characters of documents that are kept until the definitions are known; the rest is read twice."""
 _RANK = {Weight.ERROR: 0, Weight.WARNING: 1, Weight.NOTE: 2}
@@ -101,7 +106,7 @@ def scan(
         *(policy_findings(agents) if policy else ()),
     ]
     ordered = sorted(
-        set(grouped(findings)), key=lambda one: (_RANK[one.weight], harm(one.code), one.agent or "", one.places)
+        set(grouped(_once(findings))), key=lambda one: (_RANK[one.weight], harm(one.code), one.agent or "", one.places)
     )
     return Survey(
         root=walk.root,
@@ -112,6 +117,20 @@ def scan(
         skipped=tuple(walk.skipped),
         enforced=tuple(_enforced(agents, accounts, os.path.exists(os.path.join(walk.root, "remit.yaml")))),
     )
+
+
+def _once(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings without those that say again of two places that they contradict each other about an agent."""
+    told: dict[tuple[str, str | None, frozenset[Place]], Finding] = {}
+    for one in findings:
+        key = (one.code, one.agent, frozenset(one.places))
+        before = told.get(key)
+        if one.agent is None or len(one.places) < 2:
+            key = (one.code, one.text, key[2])
+        elif before is not None and _RANK[before.weight] <= _RANK[one.weight]:
+            continue
+        told[key] = one
+    return list(told.values())
 
 
 def is_defined(account: Account) -> bool:
@@ -156,7 +175,7 @@ class _Reading:
                 self.stems.add(key_of(text.path.rpartition("/")[2].partition(".")[0]))
             definition = read_definition(text)
             if definition is not None:
-                accounts.append(definition)
+                accounts += [definition, *own_accounts(definition, text)]
                 body = read_page(text, Document(), Names(()), ())
                 bodies += [body] if body is not None else []
                 continue
@@ -178,6 +197,7 @@ class _Reading:
         reader = Reader([name for one in accounts if is_defined(one) for name in one.names])
         self.servers = frozenset(key for names in servers_of(accounts).values() for key in names)
         self.used = self.servers | servers_used(accounts)
+        statements = Statements(reader.known)
         waiting.reverse()
         while waiting:
             if self.walk.progress is not None and len(waiting) % 100 == 0:
@@ -185,8 +205,9 @@ class _Reading:
             held = waiting.pop()
             document = self.walk.read_file(held) if isinstance(held, str) else held
             if document is not None:
-                accounts += self._document(document, reader)
-        return accounts
+                accounts += self._document(document, reader, statements)
+        defined = [one for one in accounts if is_defined(one) or one.kind is Kind.RECORD]
+        return accounts + statements.resolved(Names(name for one in defined for name in one.names))
 
     def inventory(self, accounts: Sequence[Account]) -> Inventory:
         """What the repository has of each kind of thing, now that its files were seen."""
@@ -229,7 +250,9 @@ class _Reading:
                 return False
             folder = folder.rpartition("/")[0]
 
-    def _document(self, text: Text, reader: Reader) -> list[Account]:
+    def _document(self, text: Text, reader: Reader, statements: Statements) -> list[Account]:
+        if _OBSOLETE.search(text.text[:1_500]):
+            return []
         records: list[Record] = read_records(text)
         found = [account_of(record, text.path) for record in records]
         if text.path.endswith(_DOCUMENTS):
@@ -238,8 +261,14 @@ class _Reading:
         if text.path.endswith(_DOCUMENTS):
             self.counted += counts_in(text.path, text.text)
             document = read_markdown(text.text)
-            said = () if is_past_page(text.path) else (rights_of, handed_over)
-            more = [one for read in said for one in read(text, document, reader.known)]
+            taken: dict[int, set[str]] = {}
+            for one in found:
+                taken.setdefault(one.place.line, set())
+                for entry in one.entries:
+                    taken.setdefault(entry.place.line, set()).add(tool_key(entry.tool))
+            more = [] if is_past_page(text.path) else handed_over(text, document, reader.known)
+            if not is_past_page(text.path):
+                more += statements.read(text, document, taken)
             self.uses += uses_of(text, document, self.used)
             self.sums += sums_of(text, document)
             self.listings += listings_of(text, document, self.servers)

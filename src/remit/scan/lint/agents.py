@@ -153,22 +153,93 @@ def _both_ways(agent: Agent) -> Iterator[Finding]:
 
 
 def _definition_against_document(agent: Agent) -> Iterator[Finding]:
-    definitions = [one for one in agent.accounts if one.kind is Kind.DEFINITION]
-    papers = [one for one in agent.accounts if one.kind in _DOCUMENTS and one.extent is Extent.LIST and one.closed]
-    papers = [one for one in papers if one.limits]
-    whole = [one for one in agent.accounts if one.kind is Kind.MATRIX and one.extent is Extent.EVERYTHING]
+    definitions = definitions_of(agent)
+    written = [one for one in agent.accounts if one.kind in _DOCUMENTS and one.limits]
     for definition in definitions:
-        yield from _less(agent, definition, whole)
+        mine = [one for one in written if one is not definition and is_about(one, definition, definitions)]
+        papers = [one for one in mine if one.extent is Extent.LIST and one.closed]
+        yield from _less(agent, definition, [one for one in mine if one.extent is Extent.EVERYTHING])
         yield from _unscoped(agent, definition, papers)
         for paper in papers:
             yield from _exactly(agent, definition, paper)
         said: dict[tuple[str, str], Finding] = {}
-        for paper in papers:
-            for found in (*_wider(agent, definition, paper), *_narrower(agent, definition, paper)):
+        for paper in mine:
+            if paper in papers:
+                compared = (*_wider(agent, definition, paper), *_narrower(agent, definition, paper))
+            else:
+                compared = (*_denied(agent, definition, paper),)
+            for found in compared:
                 before = said.get((found.code, found.text))
                 places = (*before.places, found.places[-1]) if before is not None else found.places
                 said[found.code, found.text] = msgspec.structs.replace(found, places=tuple(dict.fromkeys(places)))
         yield from said.values()
+
+
+def definitions_of(agent: Agent) -> list[Account]:
+    """Where a host learns of an agent: its files, and the settings that name it."""
+    named = [one for one in agent.accounts if one.kind is Kind.SETTINGS and one.agent != EVERYBODY and one.entries]
+    found = [*(one for one in agent.accounts if one.kind is Kind.DEFINITION), *named]
+    return found or [one for one in agent.accounts if one.kind is Kind.RECORD]
+
+
+def is_about(paper: Account, definition: Account, definitions: Sequence[Account]) -> bool:
+    """Whether what a document says is about this definition: not if it lies in another program's folder, beside that
+    program's own definition of the agent."""
+    folder = program_folder(paper.place.file)
+    owned = [one for one in definitions if program_folder(one.place.file) == folder]
+    if paper.place.file in {one.place.file for one in definitions}:
+        return paper.place.file == definition.place.file
+    if folder or len({one.host for one in definitions}) < 2:
+        return not folder or definition in owned or not owned
+    written = {entry.tool for entry in paper.entries}  # as one program writes them
+    shared = [len(written & {entry.tool for entry in one.entries}) for one in definitions]
+    return not written or shared[definitions.index(definition)] == max(shared) > 0
+
+
+def program_folder(path: str) -> str:
+    """The folder of a program that a path lies in: `.claude`, `.github`."""
+    return next((part for part in path.split("/")[:-1] if part.startswith(".") and len(part) > 1), "")
+
+
+def holds(definition: Account, kind: str) -> list[Entry] | None:
+    """The tools of a kind that a definition grants whole; None for every one, where nothing takes them away."""
+    found = [e for e in definition.allowed() if capability(e.tool) == kind and e.mark is Mark.YES and e.scope is None]
+    if definition.extent is not Extent.EVERYTHING:
+        return found
+    taken = {tool_key(e.tool) for e in definition.entries if e.mark is not Mark.YES}
+    if any(capability(one) == kind for one in taken):
+        return found if kind != "write" or taken & _WRITING else None
+    return None
+
+
+_WRITING = {"write", "edit", "multiedit", "createfile", "editfiles", "patch"}
+"""What a definition that starts from everything must take away to write no file."""
+
+
+def _denied(agent: Agent, definition: Account, paper: Account) -> Iterator[Finding]:
+    """Tools that a document denies by their names, and says nothing else of."""
+    refused = [e for e in paper.entries if e.mark is Mark.NO and e.scope is None]
+    granted = {tool_key(e.tool) for e in definition.allowed() if e.mark is Mark.YES and e.scope is None}
+    taken = {tool_key(e.tool) for e in definition.entries if e.mark is not Mark.YES}
+    if definition.extent is Extent.EVERYTHING:
+        extra = [
+            e
+            for e in refused
+            if tool_key(e.tool) not in taken
+            and not (capability(e.tool) == "write" and taken & _WRITING)
+            and capability(e.tool) in _MATTERS
+        ]
+    else:
+        extra = [e for e in refused if tool_key(e.tool) in granted or _runs_it(definition, e.tool)]
+    if definition.gated or (definition.extent is Extent.UNCLEAR):
+        return
+    if definition.reports:
+        extra = [e for e in extra if not creates(e.tool)]
+    if extra:
+        has = "has no tool list, so it has" if definition.extent is Extent.EVERYTHING else "grants"
+        names = listing(list(dict.fromkeys(e.tool for e in extra)))
+        text = f"the document denies {names}; the definition {has} {_it(extra)}"
+        yield finding("definition-wider/denied", text, extra[0].place, definition.place, agent=agent.name)
 
 
 def _wider(agent: Agent, definition: Account, paper: Account, reason: _Words = _DEFINITION_WIDER) -> Iterator[Finding]:
@@ -176,14 +247,7 @@ def _wider(agent: Agent, definition: Account, paper: Account, reason: _Words = _
     kinds = {capability(entry.tool) for entry in paper.allowed()}
     refused = {capability(entry.tool) for entry in paper.entries if entry.mark is Mark.NO} - kinds
     if definition.extent is Extent.EVERYTHING:
-        if not kinds & CHANGES and not any(entry.mark is Mark.UNCLEAR for entry in paper.entries):
-            yield finding(
-                "definition-wider",
-                "the document grants no tool that writes; the definition has no tool list, so it has every tool",
-                definition.place,
-                paper.place,
-                agent=agent.name,
-            )
+        yield from _without_list(agent, definition, paper)
         return
     extra = []
     for entry in definition.allowed():
@@ -192,16 +256,12 @@ def _wider(agent: Agent, definition: Account, paper: Account, reason: _Words = _
         if cell is not None:
             if cell.mark is Mark.NO:
                 extra.append(entry)
+        elif paper.marks:
+            extra += [entry] if kind in refused else []
         elif kind == "mcp":
-            if (
-                not paper.coarse
-                and mutates(entry.tool)
-                and not any(_covers(other.tool, entry.tool) for other in paper.allowed())
-            ):
+            if mutates(entry.tool) and not any(_covers(other.tool, entry.tool) for other in paper.allowed()):
                 extra.append(entry)
-        elif kind in refused or (
-            kind in (CHANGES if paper.coarse else _MATTERS) and kind not in kinds and "unknown" not in kinds
-        ):
+        elif kind in refused or (kind in _MATTERS and kind not in kinds and "unknown" not in kinds):
             extra.append(entry)
     if extra:
         changes = any(can_write(entry) or said.get(tool_key(entry.tool)) for entry in extra)
@@ -218,6 +278,41 @@ def _wider(agent: Agent, definition: Account, paper: Account, reason: _Words = _
         )
 
 
+def _runs_it(definition: Account, command: str) -> bool:
+    """Whether a scope of the definition's shell names a command that a document denies as it denies a tool."""
+    scopes = [e.scope or "" for e in definition.allowed() if capability(e.tool) == "shell" and e.mark is Mark.SCOPED]
+    return capability(command) == "unknown" and any(re.match(rf"{re.escape(command)}(?![\w-])", one) for one in scopes)
+
+
+def _without_list(agent: Agent, definition: Account, paper: Account) -> Iterator[Finding]:
+    """A list in a document, beside a definition that starts from everything."""
+    kinds = {capability(entry.tool) for entry in paper.allowed()}
+    if any(entry.mark is Mark.UNCLEAR for entry in paper.entries) or "unknown" in kinds:
+        return
+    if paper.marks:
+        yield from _denied(agent, definition, paper)
+        return
+    whole = [kind for kind in ("write", "shell") if holds(definition, kind) is None]
+    if not kinds & CHANGES and whole == ["write", "shell"]:
+        what = "no tool that writes; the definition has no tool list, so it has every tool"
+    elif in_host_names(paper) and (lacks := [_MEANS[kind] for kind in whole if kind not in kinds]):
+        what = f"no tool to {' or '.join(lacks)}; the definition takes none away"
+    else:
+        return
+    text = f"the document grants {what}"
+    yield finding("definition-wider", text, definition.place, paper.place, agent=agent.name)
+
+
+def in_host_names(paper: Account) -> bool:
+    """Whether a list has several tools, all of them by names that hosts give them."""
+    names = [entry.tool for entry in paper.allowed()]
+    return (
+        len(names) > 1
+        and all(capability(name) != "unknown" for name in names)
+        and sum(name in words("host_names", "") for name in names) >= 2
+    )
+
+
 def _less(agent: Agent, definition: Account, whole: Sequence[Account]) -> Iterator[Finding]:
     """A document that gives an agent every tool, beside a list without tools of the main kinds."""
     kinds = {capability(entry.tool) for entry in definition.allowed()}
@@ -225,7 +320,9 @@ def _less(agent: Agent, definition: Account, whole: Sequence[Account]) -> Iterat
     if whole and definition.extent is Extent.EVERYTHING and taken:
         text = f"the document grants every tool; the definition takes {listing(taken)} away"
         yield finding("definition-narrower/right", text, whole[0].place, definition.place, agent=agent.name)
-    lacks = [kind for kind in ("write", "shell") if kind not in kinds]
+    denied = {capability(e.tool) for one in whole for e in one.entries if e.mark is Mark.NO}
+    taken = [tool for tool in taken if capability(tool) not in denied]
+    lacks = [kind for kind in ("write", "shell") if kind not in kinds | denied]
     if whole and definition.extent is Extent.LIST and not definition.recovered and lacks and "everything" not in kinds:
         text = f"the document grants every tool; the definition's list has none to {_MEANS[lacks[0]]}"
         places = [one.place for one in whole]
@@ -262,9 +359,10 @@ def _exactly(agent: Agent, definition: Account, paper: Account) -> Iterator[Find
     """What differs tool by tool, where both lists use the host's own names."""
     held = {tool_key(e.tool): e for e in definition.allowed()}
     said = {tool_key(e.tool): e for e in paper.allowed()}
-    if not _is_comparable(definition, held, said) or paper.coarse:
+    if not _is_comparable(definition, held, said):
         return
     extra = [e for key, e in held.items() if key not in said and capability(e.tool) not in _SMALL | {"mcp", "unknown"}]
+    extra = [] if paper.marks else extra
     missing = [
         e for key, e in said.items() if key not in held and capability(e.tool) not in _SMALL | {"mcp", "unknown"}
     ]
@@ -276,7 +374,7 @@ def _exactly(agent: Agent, definition: Account, paper: Account) -> Iterator[Find
     if extra:
         text = f"the definition grants {listing([e.tool for e in extra])}; the document does not list {_it(extra)}"
         yield finding("definition-wider/exactly", text, paper.place, extra[0].place, agent=agent.name)
-    if missing:
+    if missing and not paper.most:
         text = f"the document grants {listing([e.tool for e in missing])}; the definition lacks {_it(missing)}"
         yield finding("definition-narrower/exactly", text, missing[0].place, definition.place, agent=agent.name)
 
@@ -304,7 +402,7 @@ def _documents_differ(agent: Agent) -> Iterator[Finding]:
     papers = [
         one
         for one in agent.accounts
-        if one.kind is Kind.MATRIX and one.closed and one.extent is Extent.LIST and not one.coarse and one.allowed()
+        if one.kind is Kind.MATRIX and one.closed and one.extent is Extent.LIST and one.allowed()
     ]
     for at, one in enumerate(papers):
         first = {tool_key(e.tool): e for e in one.allowed()}
@@ -329,7 +427,7 @@ def _covers(pattern: str, tool: str) -> bool:
 
 
 def _narrower(agent: Agent, definition: Account, paper: Account) -> Iterator[Finding]:
-    if definition.extent is not Extent.LIST or paper.coarse:
+    if definition.extent is not Extent.LIST or paper.most:
         return
     held = {tool_key(entry.tool) for entry in definition.allowed()}
     kinds = {capability(entry.tool) for entry in definition.allowed()}
@@ -366,7 +464,9 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
                 continue
             if len(account.allowed()) > 2 and not any(map(can_write, account.allowed())):
                 continue  # it names what it has, and hosts differ in what they make of the rest
-            what, place = "has no tool list, so it holds every tool", account.place
+            taken = holds(account, "write") is not None
+            what = "may run any command, since nothing takes the shell away" if taken else ""
+            what, place = what or "has no tool list, so it holds every tool", account.place
         else:
             writing = [e for e in account.allowed() if can_write(e) and not (account.reports and creates(e.tool))]
             if not writing:

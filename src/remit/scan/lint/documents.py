@@ -32,6 +32,13 @@ _GROUP = re.compile(r"^[ \t]*[-*][ \t]+`?(\w{2,40})`?:[ \t]*(\d{1,3}) tools?[ \t
 _TAGGED = re.compile(r"^[ \t]*[-*][ \t]+`?[\w./-]{2,60}`?[ \t]+\((\w{2,40})/", re.MULTILINE)
 _INVENTED = re.compile(r"(?:new|my|your|example|some|foo|sample|demo)[A-Z_]")
 _ONLY = re.compile(r"\b([a-z][\w -]{2,40}?) only\b", re.IGNORECASE)
+_SOLE = re.compile(
+    r"^(?i:only) (?:the )?([\w-]+(?: [A-Z][\w-]+)?)s? ((?:can |may |is allowed to )?[a-z][\w -]{2,40})[.;]?$"
+)
+_EXCLUSIVE = re.compile(r"^(?:exclusive|exclusively|only|sole|alone)\b", re.IGNORECASE)
+_AROUND = frozenset(
+    {"can", "may", "is", "allowed", "to", "use", "uses", "run", "runs", "call", "calls", "the", "a", "an"}
+)
 _TIER = re.compile(r"^\W*(?:tier|level)\s+(\d)\b", re.IGNORECASE)
 _DOING = re.compile(
     r"^(?:\w[\w ]{0,24}:\s*)?"
@@ -62,6 +69,7 @@ def document_findings(
     yield from _empty_cells(text, document)
     yield from _rows_twice(text, document)
     yield from _only(text, document)
+    yield from _alone(text, document, accounts)
     yield from _classes(text, document)
     yield from _patterns(text, document)
     yield from _scopes(document, accounts)
@@ -400,6 +408,42 @@ def _only(text: Text, document: Document) -> Iterator[Finding]:
                         f"`{bare(row.cells[tool])}`: “{match[0].strip()}”, and its row names {others} too",
                         Place(text.path, row.line),
                     )
+
+
+def _alone(text: Text, document: Document, accounts: Sequence[Account]) -> Iterator[Finding]:
+    """A tool or an action that only one agent has, by its mark or by a sentence, in a table that gives it to others."""
+    rows: dict[str, dict[str, Entry]] = {}
+    for account in accounts:
+        for entry in account.allowed() if account.kind is Kind.MATRIX else ():
+            rows.setdefault(_action(entry.tool), {})[account.agent] = entry
+    names = Names(agent for held in rows.values() for agent in held)
+    for held in rows.values():
+        sole = [agent for agent, entry in held.items() if entry.scope and _EXCLUSIVE.match(entry.scope)]
+        if sole and len(held) > 1:
+            yield _shared(sole[0], held, held[sole[0]].place, "exclusive")
+    for line in document.lines if rows else ():
+        match = _SOLE.match(re.sub(r"[*`]", "", line.text[:300]))
+        agent = names.resolve(match[1]) if match is not None else None
+        held = rows.get(_action(match[2]), {}) if match is not None else {}
+        if agent is not None and set(held) - {agent}:
+            yield _shared(agent, held, Place(text.path, line.line), match[0] if match is not None else "")
+
+
+def _shared(agent: str, held: dict[str, Entry], place: Place, words: str) -> Finding:
+    others = [name for name in held if name != agent]
+    entry = held[others[0]]
+    given = ", ".join(f"`{name}`" for name in others[:6])
+    text = f"“{words[:80]}”, but the table gives `{entry.tool}` to {given} too"
+    return finding("only-and-more/alone", text, place, entry.place, agent=agent)
+
+
+def _action(written: str) -> str:
+    """An action in one form: "issues refunds" is "issue refund"."""
+    words = re.findall(r"\w+", bare(written).lower().replace("_", " "))
+    kept = [word for word in words if word not in _AROUND]
+    return " ".join(
+        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word for word in kept
+    )
 
 
 def _classes(text: Text, document: Document) -> Iterator[Finding]:

@@ -4,40 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from remit.scan.lint.agents import creates
+from remit.scan.lint.agents import creates, definitions_of, holds, is_about, program_folder
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Agent, Entry, Extent, Finding, Kind, Mark, Right
-from remit.scan.vocabulary import can_write, capability, tool_key
-
-_WRITING = {"write", "edit", "multiedit", "createfile", "editfiles"}
-"""What a definition that starts from everything must take away to write no file."""
-
+from remit.scan.vocabulary import can_write, capability
 
 _MODES = ("primary", "subagent")
+_PAPERS = (Kind.MATRIX, Kind.SECTION, Kind.RECORD)
 
 
 def right_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
-    """Each agent whose definition grants what a text rules out, or lacks what a text gives."""
+    """Each agent whose definition grants what a text rules out, or lacks what a text gives; and texts that differ."""
     for agent in agents:
         if any(one.kind is Kind.POLICY for one in agent.accounts):
             continue  # the policy is compared with documents elsewhere
-        rights = [right for one in agent.accounts for right in one.rights]
-        definitions = [one for one in agent.accounts if one.kind is Kind.DEFINITION]
-        claimed = any(one.read_only is not None for one in agent.accounts)
-        told: set[tuple[bool, bool]] = set()
-        for right in rights:
-            for definition in definitions:
-                found = (
-                    _against(agent, definition, right, claimed=claimed)
-                    if (right.granted, right.kind in _MODES) not in told
-                    else None
-                )
-                if found is not None:
-                    told.add((right.granted, right.kind in _MODES))
-                    yield found
+        said = [(one, right) for one in agent.accounts for right in one.rights]
+        definitions = definitions_of(agent)
+        told: dict[tuple[bool, bool], list[Finding]] = {}
+        for account, right in said:
+            meant = [one for one in definitions if is_about(account, one, definitions)]
+            found = [_against(agent, one, right) for one in meant]
+            if len({one.host for one in meant}) > 1 and None in found:
+                continue  # it may speak of the program that agrees
+            told.setdefault((right.granted, right.kind in _MODES), []).extend(one for one in found if one is not None)
+        for several in told.values():
+            yield from several[:1]
+        yield from _texts_differ(agent, said)
 
 
-def _against(agent: Agent, definition: Account, right: Right, *, claimed: bool) -> Finding | None:
+def _texts_differ(agent: Agent, said: Sequence[tuple[Account, Right]]) -> Iterator[Finding]:
+    """Two texts, one of which gives the agent what the other denies it."""
+    given = [(right.kind, right.text, right.place) for _, right in said if right.granted]
+    given += [
+        (capability(entry.tool), f"grants {listing([entry.tool])}", entry.place)
+        for one in agent.accounts
+        if one.kind in _PAPERS and one.limits and not one.most
+        for entry in one.allowed()
+        if entry.mark is Mark.YES and entry.scope is None
+    ]
+    for _, right in said:
+        denied = ("write", "shell") if right.kind == "changes" else (right.kind,)
+        for kind, text, place in given if not right.granted else ():
+            if (
+                kind in denied
+                and right.kind not in _MODES
+                and place != right.place
+                and program_folder(place.file) == program_folder(right.place.file)
+            ):
+                text = text if text.startswith("grants `") else f"says “{text}”"
+                differ = f"one text says “{right.text}”, another {text}"
+                yield finding("tables-differ/right", differ, right.place, place, agent=agent.name)
+                return
+
+
+def _against(agent: Agent, definition: Account, right: Right) -> Finding | None:
     if right.kind in _MODES:
         if definition.mode not in _MODES or definition.mode == right.kind:
             return None
@@ -46,14 +66,14 @@ def _against(agent: Agent, definition: Account, right: Right, *, claimed: bool) 
     if right.granted:
         return _lacks(agent, definition, right)
     changing = right.kind in ("write", "changes")
-    if changing and (claimed or definition.gated):
+    if definition.extent is Extent.UNCLEAR or (changing and (definition.read_only is not None or definition.gated)):
         return None  # said already: the agent calls itself read-only; or the host asks before anything changes
+    kinds = ("write", "shell") if right.kind == "changes" else (right.kind,)
+    by_kind = {kind: holds(definition, kind) for kind in kinds}
     held = [e for e in definition.allowed() if _is_of(e, right.kind)]
     if changing and definition.reports:
         held = [e for e in held if not creates(e.tool)]
-    if definition.extent is Extent.EVERYTHING:
-        if _is_taken(definition, right.kind):
-            return None
+    if definition.extent is Extent.EVERYTHING and by_kind[kinds[0]] is None:
         what, place = "every tool, since it has no tool list", definition.place
     elif held:
         what, place = listing(list(dict.fromkeys(e.tool for e in held))), held[0].place
@@ -69,12 +89,6 @@ def _is_of(entry: Entry, kind: str) -> bool:
     if kind in ("write", "changes"):
         return can_write(entry) and found in ("write", "everything", *(("shell",) if kind == "changes" else ()))
     return found == kind and entry.mark is Mark.YES and entry.scope is None
-
-
-def _is_taken(definition: Account, kind: str) -> bool:
-    """Whether a definition that starts from everything takes a kind away, or may."""
-    refused = {tool_key(e.tool) for e in definition.entries if e.mark is not Mark.YES}
-    return bool(refused & _WRITING) if kind in ("write", "changes") else any(capability(one) == kind for one in refused)
 
 
 def _lacks(agent: Agent, definition: Account, right: Right) -> Finding | None:

@@ -27,7 +27,39 @@ def team_findings(agents: Sequence[Agent], files: Sequence[Place]) -> Iterator[F
         yield from _look_alikes(members)
         yield from _delegation(members)
         yield from _handed_otherwise(members)
+        yield from _callers(members)
     yield from _hand_overs(agents, loose)
+
+
+def _callers(agents: Sequence[Agent]) -> Iterator[Finding]:
+    """Who may call a tool by the code, against the tables that say who may."""
+    tables: dict[str, dict[str, Place]] = {}
+    held: dict[tuple[str, str], Place] = {}
+    code: dict[str, set[str]] = {}
+    for agent in agents:
+        for account in agent.accounts:
+            for entry in account.allowed():
+                key = tool_key(entry.tool)
+                if account.kind is Kind.MATRIX and not account.closed and not account.marks:
+                    tables.setdefault(entry.place.file, {}).setdefault(key, entry.place)
+                    held[agent.name, key] = entry.place
+                elif account.kind is Kind.CODE:
+                    code.setdefault(agent.name, set()).add(key)
+    for agent in agents:
+        for account in (one for one in agent.accounts if one.kind is Kind.CODE):
+            for entry in account.allowed():
+                key = tool_key(entry.tool)
+                place = next((rows[key] for rows in tables.values() if key in rows), None)
+                if place is not None and (agent.name, key) not in held:
+                    text = f"the code lets it call `{entry.tool}`; the table does not"
+                    yield finding("tables-differ/code", text, place, entry.place, agent=agent.name)
+            called = {
+                tool_key(e.tool) for one in agents for a in one.accounts if a.kind is Kind.CODE for e in a.entries
+            }
+            for (name, key), place in held.items():
+                if name == agent.name and key in called and key not in code.get(name, set()):
+                    text = "the table lets it call a tool that the code does not let it call"
+                    yield finding("tables-differ/code", text, place, account.place, agent=agent.name)
 
 
 def grouped(findings: Sequence[Finding]) -> Iterator[Finding]:
