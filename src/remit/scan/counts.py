@@ -27,6 +27,9 @@ _BREAKS = (
 _LONGEST = 1000
 _MOST = 200
 _BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*|[+`]?--+\s*)?)(?:[^\w\s.#|(]+\s)?(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
+_HEADING = re.compile(r"\s{0,3}(#{1,6})\s")
+_BOUND = re.compile(r"[\w.-]/[`*]*\s*(?:[#(（|:]|//|<-|←|—|–|-)?\s*$")
+"""What ends with a folder, and at most a mark behind it."""
 _MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
 _ROW = re.compile(r"^\s*\|?\s*(?:\|?\s*:?-+:?\s*)+\|?\s*$")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])\s+(\S.*)$")
@@ -82,6 +85,10 @@ class Count(msgspec.Struct, frozen=True):
     """Whether it stands in a row of a table that is about something else."""
     listed: frozenset[int]
     """How many rows or items follow it, in every way to count them; empty if that can't be said."""
+    under: frozenset[str]
+    """The words of the headings above it, and of the path of its page."""
+    bound: bool
+    """Whether it stands right behind the name of a folder: `skills/ (12)`."""
 
 
 @cache
@@ -110,7 +117,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         r"(?!\s+(?:per|each|at)\b)"
     )
     of_all = (  # "the 20-agent team"
-        rf"(?<![\w.,:#/$<>=–~≈-])(?P<said>\d{{1,3}}|{_SPELLED})(?P<more>\+)?-(?P<noun>{singular})\s+"
+        rf"(?<![\w.,:#/$<>=–~≈-])(?P<said>\d{{1,3}}|{_SPELLED})(?P<more>\+)?-(?P<noun>{singular})\s+(?:[\w.-]+\s+){{0,3}}?"
         rf"(?:{'|'.join(sorted(words('companies', '')))})\b"
     )
     measured = rf"\s*(?P<more>\+)?\s*(?:{_MEASURES})?"
@@ -129,10 +136,13 @@ def counts_in(path: str, text: str) -> Iterator[Count]:
     rows = text.split("\n")
     found = 0
     drawn: list[tuple[int, str]] = []
+    above: list[tuple[int, str]] = []
     fenced = False
     for at, raw in enumerate(rows):
         line = raw[:_LONGEST]
         fenced ^= line.lstrip().startswith(("```", "~~~"))
+        if not fenced and (heading := _HEADING.match(line)) is not None:
+            above = [(depth, one) for depth, one in above if depth < len(heading[1])] + [(len(heading[1]), line)]
         drawn = _drawn(drawn, line) if "/" in line or drawn else drawn
         lowered = line.lower()
         if not any(stem in lowered for stem in _stems()) or _NUMERAL.search(lowered) is None:
@@ -142,9 +152,12 @@ def counts_in(path: str, text: str) -> Iterator[Count]:
             continue  # an example; a row of a history
         if fenced and "/" not in plain and _TREE.match(plain) is None:
             continue  # what a program prints
-        for match, kind, number in _numbers(plain):
-            yield _count(path, rows, at, plain, match, kind, number, drawn)
-            found += 1
+        numbers = _numbers(plain) or _of_folder(plain)
+        for match, kind, number in numbers:
+            under = frozenset(_words(" ".join([path, *(one for _, one in above)])))
+            if kind != "servers" or "mcp" in plain.lower() or "mcp" in under:
+                yield _count(path, rows, at, plain, match, kind, number, drawn, under)
+                found += 1
         if found > _MOST:
             return
 
@@ -163,12 +176,33 @@ def _numbers(plain: str) -> list[tuple[re.Match[str], str, int]]:
             groups = match.groupdict()
             said = next(groups[key] for key in ("said", "colon", "cell", "badge", "east") if groups.get(key))
             number = NUMBERS.get(said.lower()) or int(said)
-            if _is_of_some(plain, match, groups):
-                continue
+            if _is_of_some(plain, match, groups) or (groups.get("cell") and "|" in plain[: match.start()].strip(" |")):
+                continue  # some of them; a number behind a cell that is not the first, which says what the row counts
             written = said.lower() in NUMBERS and "/" not in plain
             if number >= 2 and not (written and _ALL_OF_THESE.search(plain[: match.start()])):
                 found.setdefault(match.start(), (match, _kind(groups), number))  # not "all three", of those just named
     return [one for one in found.values() if not _is_term(plain, one, list(found.values()))]
+
+
+@cache
+def _folder_pattern() -> re.Pattern[str]:
+    kinds = "|".join(kind for kind in section("countables") if kind not in ("tools", "servers"))
+    return re.compile(
+        rf"(?<![\w.-])(?P<folder>{kinds})/[`*]*\s*(?:#|//|<-|←|—|–|-|[(（])*\s*[(（]?(?P<said>\d{{1,3}})(?P<more>\+)?"
+        r"(?:\s*[)）]\s*$|(?P<rest>(?:\s+[^\W\d][\w-]*){1,3}))",
+        re.IGNORECASE,
+    )
+
+
+def _of_folder(plain: str) -> list[tuple[re.Match[str], str, int]]:
+    """A number right behind a folder whose name says what it counts: `skills/  # 12 cookbooks`."""
+    match = _folder_pattern().search(plain)
+    if match is None or int(match["said"]) < 2:
+        return []
+    no_files = words("counts_no_files", "") | ({"files", "assets"} if match["folder"].lower() == "skills" else set())
+    if not no_files.isdisjoint(_words(match["rest"] or "")):
+        return []
+    return [(match, match["folder"].lower(), int(match["said"]))]
 
 
 def _is_of_some(plain: str, match: re.Match[str], groups: dict[str, str | None]) -> bool:
@@ -208,10 +242,11 @@ def _count(
     kind: str,
     said: int,
     drawn: Sequence[tuple[int, str]],
+    under: frozenset[str],
 ) -> Count:
-    own = _words(match[0])
-    sentence = re.split(r"[.!?;:•·|(](?:\s|$)", plain[: match.start()])[-1]
     shown = match.groupdict()
+    own = _words(shown["rest"] or "") if "folder" in shown else _words(match[0])
+    sentence = re.split(r"[.!?;:•·|(](?:\s|$)", plain[: match.start()])[-1]
     heading = plain.lstrip().startswith("#") or "badge/" in plain or bool(shown.get("cell"))
     heading = heading or bool(
         re.match(rf"\s*[-*+]?\s*(?:\*\*|__){re.escape(shown['said'] or '')}\b[^*]*(?:\*\*|__)", rows[at])
@@ -238,6 +273,8 @@ def _count(
         place=Place(path, at + 1),
         row=plain.lstrip().startswith("|") and not shown.get("cell") and _first_cell(plain).find(kind.rstrip("s")) < 0,
         listed=listed_after(rows, at, kind) if follows else frozenset(),
+        under=under,
+        bound=bool(shown.get("folder")) or _BOUND.search(plain[: match.start("said" if shown["said"] else 0)]) is not None,
     )
 
 
