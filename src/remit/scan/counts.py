@@ -189,7 +189,7 @@ def _folder_pattern() -> re.Pattern[str]:
     kinds = "|".join(kind for kind in section("countables") if kind not in ("tools", "servers"))
     return re.compile(
         rf"(?<![\w.-])(?P<folder>{kinds})/[`*]*\s*(?:#|//|<-|←|—|–|-|[(（])*\s*[(（]?(?P<said>\d{{1,3}})(?P<more>\+)?"
-        r"(?:\s*[)）]\s*$|(?P<rest>(?:\s+[^\W\d][\w-]*){1,3}))",
+        r"(?:\s*[)）]\s*$|\s+(?P<rest>[^\W\d][^,;.(+|]{2,60}))",
         re.IGNORECASE,
     )
 
@@ -199,7 +199,7 @@ def _of_folder(plain: str) -> list[tuple[re.Match[str], str, int]]:
     match = _folder_pattern().search(plain)
     if match is None or int(match["said"]) < 2:
         return []
-    no_files = words("counts_no_files", "") | ({"files", "assets"} if match["folder"].lower() == "skills" else set())
+    no_files = words("counts_no_files", "") | words("counts_of_programs", "") | ({"files", "assets"} if match["folder"].lower() == "skills" else set())
     if not no_files.isdisjoint(_words(match["rest"] or "")):
         return []
     return [(match, match["folder"].lower(), int(match["said"]))]
@@ -209,6 +209,8 @@ def _is_of_some(plain: str, match: re.Match[str], groups: dict[str, str | None])
     """Whether the words around the noun tell that these are some of a kind, or none of it."""
     if (groups.get("noun") or "").lower() == "instructions" and "instructions/" not in plain:
         return True  # sentences of a prompt
+    if not words("counts_of_programs", "").isdisjoint(_words(match[0])):
+        return True
     after = re.match(r"\s+([a-z]+)", plain[match.end() : match.end() + 40])
     return after is not None and after[1] in words("counts_some_after", "")
 

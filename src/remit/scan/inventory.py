@@ -12,6 +12,11 @@ from remit.scan.names import key_of, parts_of
 from remit.scan.vocabulary import section, words
 
 
+_DOCUMENT = re.compile(r"(?:^|/)(?:[A-Z\d_-]{3,}|.*(?i:[-_](?:registry|index|guide|template|overview|summary)))\.md$")
+_TEAM = 3
+"""How many files without a head make a team."""
+
+
 class Thing(msgspec.Struct, frozen=True):
     """A file, or a folder, that is one of a kind."""
 
@@ -60,10 +65,19 @@ class Inventory:
         for kind, thing in settings:
             self.things.setdefault(kind, []).append(thing)
         self.loose = [_agent(path) for path in sorted(set(loose))]
+        self._adopt()
         self.modes: list[str] = []
         """The mode of each agent, where its host has such modes; empty for one that names none."""
         self._folders: dict[str, list[str]] = {}
         self._sizes: dict[tuple[str, str, bool], list[tuple[frozenset[str] | None, frozenset[int]]]] = {}
+
+    def _adopt(self) -> None:
+        """Files without a head are agents where no file of their folder has one; names in capitals are documents."""
+        with_head = {one.folder for one in self.things["agents"]}
+        headless = [one for one in self.loose if one.folder not in with_head and _DOCUMENT.search(one.name) is None]
+        found = [one for one in headless if sum(other.folder == one.folder for other in headless) >= _TEAM]
+        self.things["agents"] += found
+        self.loose = [one for one in self.loose if one not in found]
 
     def folders(self, kind: str) -> list[str]:
         """Every folder that holds things of a kind, at any depth below the one for all of them."""
@@ -103,9 +117,9 @@ class Inventory:
         groups: dict[str, list[Thing]] = {scope: found}
         for thing in found:
             holder = thing.path.rpartition("/")[0]
-            if named and kind != "hooks":  # scripts lie beside what they share
+            if named:
                 groups.setdefault("directly in it", []).extend([thing] if holder == scope else ())
-            else:
+            if not named or kind == "hooks":  # scripts lie beside what they share
                 for folder in {holder, thing.folder, thing.folder.rpartition("/")[0]} - {scope}:
                     groups.setdefault(folder, []).append(thing)
         sizes = []
@@ -118,7 +132,7 @@ class Inventory:
                 for many in (len(set(things)), once, len(set(things)) - builtin)  # a program's own may be left out
                 for size in range(many, many + more + 1)
             }
-            meant = named or folder in {scope, *own} or (not own and folder in {one.folder for one in things})
+            meant = named or kind == "hooks" or folder in {scope, *own} or (not own and folder in {one.folder for one in things})
             apart = None if meant else _words_of(folder.removeprefix(scope))
             sizes.append((apart, frozenset(numbers - {0})))
         return sizes
