@@ -199,7 +199,11 @@ def _of_folder(plain: str) -> list[tuple[re.Match[str], str, int]]:
     match = _folder_pattern().search(plain)
     if match is None or int(match["said"]) < 2:
         return []
-    no_files = words("counts_no_files", "") | words("counts_of_programs", "") | ({"files", "assets"} if match["folder"].lower() == "skills" else set())
+    no_files = (
+        words("counts_no_files", "")
+        | words("counts_of_programs", "")
+        | ({"files", "assets"} if match["folder"].lower() == "skills" else set())
+    )
     if not no_files.isdisjoint(_words(match["rest"] or "")):
         return []
     return [(match, match["folder"].lower(), int(match["said"]))]
@@ -276,7 +280,8 @@ def _count(
         row=plain.lstrip().startswith("|") and not shown.get("cell") and _first_cell(plain).find(kind.rstrip("s")) < 0,
         listed=listed_after(rows, at, kind) if follows else frozenset(),
         under=under,
-        bound=bool(shown.get("folder")) or _BOUND.search(plain[: match.start("said" if shown["said"] else 0)]) is not None,
+        bound=bool(shown.get("folder"))
+        or _BOUND.search(plain[: match.start("said" if shown["said"] else 0)]) is not None,
     )
 
 

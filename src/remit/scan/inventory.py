@@ -11,7 +11,6 @@ import msgspec
 from remit.scan.names import key_of, parts_of
 from remit.scan.vocabulary import section, words
 
-
 _DOCUMENT = re.compile(r"(?:^|/)(?:[A-Z\d_-]{3,}|.*(?i:[-_](?:registry|index|guide|template|overview|summary)))\.md$")
 _TEAM = 3
 """How many files without a head make a team."""
@@ -132,7 +131,12 @@ class Inventory:
                 for many in (len(set(things)), once, len(set(things)) - builtin)  # a program's own may be left out
                 for size in range(many, many + more + 1)
             }
-            meant = named or kind == "hooks" or folder in {scope, *own} or (not own and folder in {one.folder for one in things})
+            meant = (
+                named
+                or kind == "hooks"
+                or folder in {scope, *own}
+                or (not own and folder in {one.folder for one in things})
+            )
             apart = None if meant else _words_of(folder.removeprefix(scope))
             sizes.append((apart, frozenset(numbers - {0})))
         return sizes

@@ -29,7 +29,7 @@ from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place,
 from remit.scan.names import Names, key_of
 from remit.scan.records import Record, account_of, declared, read_records
 from remit.scan.rights import rights_of
-from remit.scan.rosters import Page, read_page
+from remit.scan.rosters import Page, read_page, scripts_of, things_by_kind
 from remit.scan.servers import Listing, Use, listings_of, uses_of
 from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
 from remit.scan.sums import Sum, sums_of
@@ -135,6 +135,8 @@ class _Reading:
         """Keys of the MCP servers that settings declare."""
         self.used: frozenset[str] = frozenset()
         """Those, and the servers of tools in definitions."""
+        self.things: dict[str, frozenset[str]] = {}
+        """Keys of the names of skills, commands and the like, by kind."""
         self.stems: set[str] = set()
         """Keys of the names of all documents."""
         self.headless: list[Place] = []
@@ -154,7 +156,7 @@ class _Reading:
             definition = read_definition(text)
             if definition is not None:
                 accounts.append(definition)
-                body = read_page(text, Document(), Names(()), ())
+                body = read_page(text, Document(), Names(()), (), {})
                 bodies += [body] if body is not None else []
                 continue
             if is_headless(text):
@@ -164,6 +166,8 @@ class _Reading:
                     kept += len(text.text)
                     waiting.append(text if kept < _KEPT else text.path)
             elif text.path.endswith((".json", ".jsonc", ".toml")) and not is_archived(text.path):
+                scripts = scripts_of(text)
+                bodies += [scripts] if scripts is not None else []
                 try:
                     accounts += read_settings(text)
                 except Unreadable as error:
@@ -175,6 +179,7 @@ class _Reading:
         reader = Reader([name for one in accounts if is_defined(one) for name in one.names])
         self.servers = frozenset(key for names in servers_of(accounts).values() for key in names)
         self.used = self.servers | servers_used(accounts)
+        self.things = things_by_kind(self.walk.counted)
         waiting.reverse()
         while waiting:
             if self.walk.progress is not None and len(waiting) % 100 == 0:
@@ -240,7 +245,7 @@ class _Reading:
             self.uses += uses_of(text, document, self.used)
             self.sums += sums_of(text, document)
             self.listings += listings_of(text, document, self.servers)
-            page = read_page(text, document, reader.known, found)
+            page = read_page(text, document, reader.known, found, self.things)
             self.pages += [page] if page is not None else []
             found += more
         return found
