@@ -77,6 +77,8 @@ class Count(msgspec.Struct, frozen=True):
     """The words before the number, in its sentence."""
     line: frozenset[str]
     """All words of its line."""
+    around: frozenset[str]
+    """Its own words, and those right before and behind it."""
     form: Form
     folders: tuple[str, ...]
     """The folders that its line names."""
@@ -274,6 +276,7 @@ def _count(
         about=tuple(word for word in around if word not in noun),
         before=_words(sentence[-200:])[-4:],
         line=frozenset(_words(plain)),
+        around=frozenset(_words(plain[max(0, match.start() - 40) : match.end() + 60])),
         form=Form.TREE if tree else Form.HEADING if heading else Form.SENTENCE,
         folders=folders,
         place=Place(path, at + 1),

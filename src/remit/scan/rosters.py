@@ -74,7 +74,7 @@ class Mention(msgspec.Struct, frozen=True):
 
     name: str
     form: str
-    """`handover`, `at` or `file`."""
+    """`handover`, `at`, `file`, `link` or `script`."""
     place: Place
 
 
@@ -356,8 +356,12 @@ def _mentions(text: Text) -> Iterator[Mention]:
             for match in _AT.finditer(line):
                 yield Mention(match[1], "at", Place(text.path, number))
         if not fenced and any(folder in line for folder in _FOLDERS_OF_THINGS) and not _is_made(line):
+            links = list(_LINK.finditer(line))
+            for match in links:
+                yield Mention(match[1], "link", Place(text.path, number))
             for match in _FILE.finditer(line):
-                yield Mention(match[1], "file", Place(text.path, number))
+                if not any(link.start() <= match.start() < link.end() for link in links):
+                    yield Mention(match[1], "file", Place(text.path, number))
 
 
 _MADE = re.compile(
@@ -366,6 +370,12 @@ _MADE = re.compile(
     re.IGNORECASE,
 )
 """What a line says of a file that need not be there."""
+
+
+_LINK = re.compile(
+    r"(?<!!)\[[^\]\n]{1,80}\]\((?:\./)?((?:\.\./){0,6}(?:[\w.-]+/)*(?:agents|chatmodes|skills|commands|hooks|prompts|instructions)/"
+    r"(?:[\w.-]+/)*[\w.-]+\.(?:md|py|sh|js|toml))(?:#[\w-]*)?\)"
+)
 
 
 def _is_made(line: str) -> bool:

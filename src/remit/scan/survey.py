@@ -92,7 +92,9 @@ def scan(
         *count_findings(reading.counted, reading.inventory(accounts), reading.definitions, reading.exists),
         *sum_findings(reading.sums),
         *settings_findings(accounts),
-        *roster_findings(reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists),
+        *roster_findings(
+            reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists, reading.leads
+        ),
         *definition_findings(reading.uses, agents),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
         *headless(reading.headless),
@@ -230,6 +232,14 @@ class _Reading:
             if not folder:
                 return False
             folder = folder.rpartition("/")[0]
+
+    def leads(self, link: str, page: str) -> bool:
+        """Whether a link of a page leads to something: from its folder, or from the root."""
+        folders = (os.path.dirname(page), "")
+        return any(
+            os.path.lexists(os.path.join(self.walk.root, os.path.normpath(f"{one}/{link}".lstrip("/"))))
+            for one in folders
+        )
 
     def _document(self, text: Text, reader: Reader) -> list[Account]:
         records: list[Record] = read_records(text)

@@ -262,13 +262,13 @@ def _wrong(
     if count.kind == "agents":
         leads = inventory.leads(scope)
         listed = count.said in count.listed
-        if leads and (listed or count.line & (words("counts_workers", "") | words("leads", ""))):
+        if leads and (listed or count.around & (words("counts_workers", "") | words("leads", ""))):
             right |= {size - less for size in sizes for less in range(1, leads + 1)}
-        elif count.line & words("leads", ""):
+        elif count.around & words("leads", ""):
             right |= {size + 1 for size in sizes}  # whoever reads the page leads the others
     if count.kind == "rules" and "files" in count.line:
         right |= {size + 1 for size in sizes}  # with the page that lists them
-    if count.kind == "agents" and inventory.modes and count.line & words("counts_workers", ""):
+    if count.kind == "agents" and inventory.modes and count.around & words("counts_workers", ""):
         right |= inventory.of_mode("subagent")
     if count.said in right or (count.more and max(*right, inventory.whole(count.kind, "")[1]) >= count.said):
         return None

@@ -67,9 +67,16 @@ def _short(named: Mapping[str, str]) -> dict[str, str]:
 
 
 def roster_findings(
-    pages: Sequence[Page], team: Team, inventory: Inventory, exists: Callable[[str, str], bool]
+    pages: Sequence[Page],
+    team: Team,
+    inventory: Inventory,
+    exists: Callable[[str, str], bool],
+    leads: Callable[[str, str], bool],
 ) -> Iterator[Finding]:
-    """What pages enumerate and name against who is defined. `exists` says whether a path leads to a file."""
+    """What pages enumerate and name against who is defined.
+
+    `exists` says whether a path leads to a file from a page or a folder above it, `leads` whether a link of it does.
+    """
     used: dict[str, list[Place]] = {}
     silent: dict[tuple[str, ...], list[Place]] = {}
     for page in pages:
@@ -79,10 +86,10 @@ def roster_findings(
         if (missing := _left_out(page, rosters, team)) is not None:
             silent.setdefault(missing[0], []).append(missing[1])
         yield from _unknown(page, rosters, team)
-        yield from _lost(page, team, exists)
+        yield from _lost(page, team, exists, leads)
         yield from _things(page, team, inventory)
         for one in page.mentions:
-            named = one.form != "file" and key_of(one.name) not in team.pages
+            named = one.form in ("handover", "at") and key_of(one.name) not in team.pages
             if named and _is_used(one, page, team) and _is_unknown(one.name, team):
                 used.setdefault(one.name, []).append(one.place)
     for names, places in silent.items():
@@ -111,9 +118,12 @@ _GROUPS = re.compile(r"[-_](?:teams?|bot|org|users?|ai|io|js|group|owners?)$")
 """How people and groups of people are named behind an `@`."""
 
 
-def _lost(page: Page, team: Team, exists: Callable[[str, str], bool]) -> Iterator[Finding]:
+def _lost(
+    page: Page, team: Team, exists: Callable[[str, str], bool], leads: Callable[[str, str], bool]
+) -> Iterator[Finding]:
     """Paths of definitions, skills, commands and scripts that lead nowhere."""
-    named = list(dict.fromkeys(one.name for one in page.mentions if one.form == "file"))[: _MOST * 20]
+    named = list(dict.fromkeys(one.name for one in page.mentions if one.form in ("file", "link")))[: _MOST * 20]
+    linked = {one.name for one in page.mentions if one.form == "link" and not page.own}
     there = {path for path in named if exists(path, page.path)}
     lost: dict[str, list[str]] = {}
     for path in named:
@@ -121,11 +131,16 @@ def _lost(page: Page, team: Team, exists: Callable[[str, str], bool]) -> Iterato
         kind = folder.rpartition("/")[2]
         ours = folder.startswith(".") or any(one == folder or one.endswith(f"/{folder}") for one in team.folders)
         beside = sum(_folder_of(one)[0] == folder for one in there) > 1
-        moved = kind == "agents" and folder.startswith(".") and team.resolve(plain) is not None
-        if path not in there and ours and (beside or moved) and not _is_nobody(plain):
+        moved = kind in ("agents", "chatmodes") and folder.startswith(".") and team.resolve(plain) is not None
+        broken = path in linked and not leads(path, page.path)
+        if (broken or (path not in there and ours and (beside or moved))) and not _is_nobody(plain):
             lost.setdefault(folder, []).append(path)
     for paths in lost.values():
-        if not paths[0].startswith(".") and all(team.resolve(_folder_of(path)[1]) for path in paths):
+        if (
+            not paths[0].startswith(".")
+            and linked.isdisjoint(paths)
+            and all(team.resolve(_folder_of(path)[1]) for path in paths)
+        ):
             continue  # a short way to write where they are
         places = [next(one.place for one in page.mentions if one.name == path) for path in paths]
         text = f"{listing(paths, _MOST)} {'does' if len(paths) == 1 else 'do'} not exist"
