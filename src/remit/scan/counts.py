@@ -36,6 +36,9 @@ _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])\s+(\S.*)$")
 _NAME = re.compile(r"\W*(?:\*\*|`|\[|@|/)\S|\W*[\w/.-]+(?: [\w/.-]+){0,2}$")
 _ARGUMENTS = re.compile(r"\s+(?:[\[<{-].*|[A-Z]+)$")
 """What follows the name of a command: `plan N` is `plan`."""
+_LEAD = re.compile(r"[^\s\w]{0,3}(?:이다|입니다)?\s*[:：]\s*(?=[`*\w])|[*_`]{0,2}\s+[(（](?=[`*\w])")
+_ONE_NAME = re.compile(r"[@/]?[^\W\d_][\w./:-]{1,40}")
+_BETWEEN = re.compile(r"\s*[,、，]\s*(?:(?:and|und|y|et|e)\s)?|\s+(?:and|und|y|et)\s+")
 _GROUP = re.compile(r"\b(?:and|und|y|et)\b|[,/&+]|<br")
 _OPEN = re.compile(r"\.\.\.|…|\betc\b|\bmore\b|\bothers\b|\bexamples?\b|等", re.IGNORECASE)
 
@@ -128,7 +131,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         rf"{named}(?:\s?(?:{'|'.join(sorted(words('counted_as', '')))}))?/?\s*(?:total\s*)?"
         rf"(?:[(（]\s*(?:共\s*)?(?P<said>\d{{1,3}}){measured}(?:\s+(?:total|in total|available|files))?\s*[)）]"
         r"|[:：]\s*(?P<colon>\d{1,3})(?:\s+total)?\s*$|\s*\|\s*(?P<cell>\d{1,3})\s*"
-        rf"(?:{_MEASURES})?\s*(?:\||$)|-(?P<badge>\d{{1,3}})-|\s?(?P<east>\d{{1,3}})(?:{_MEASURES})(?![{_EAST}]{{0,2}}(?:째|번째)))"
+        rf"(?:{_MEASURES})?\s*(?:\||$)|-(?P<badge>\d{{1,3}})-|(?:[는은이가はが])?\s?(?:[총共全]\s?)?(?P<east>\d{{1,3}})(?:{_MEASURES})(?![{_EAST}]{{0,2}}(?:째|번째)))"
     )
     return tuple(re.compile(one, re.IGNORECASE) for one in (forward, of_all, backward))
 
@@ -268,6 +271,7 @@ def _count(
     noun = (shown.get("noun") or "").lower().split()
     rest = plain[match.end() :].strip()
     follows = (heading and plain.lstrip().startswith("#")) or (rest.endswith((":", "：")) and len(rest.split()) < 4)
+    follows = follows or (not tree and not heading and _heads_table(rows, at, kind, plain))
     return Count(
         kind=kind,
         said=said,
@@ -281,7 +285,7 @@ def _count(
         folders=folders,
         place=Place(path, at + 1),
         row=plain.lstrip().startswith("|") and not shown.get("cell") and _first_cell(plain).find(kind.rstrip("s")) < 0,
-        listed=listed_after(rows, at, kind) if follows else frozenset(),
+        listed=_listed_behind(plain[match.end() :]) or (listed_after(rows, at, kind) if follows else frozenset()),
         under=under,
         bound=bool(shown.get("folder"))
         or _BOUND.search(plain[: match.start("said" if shown["said"] else 0)]) is not None,
@@ -320,6 +324,37 @@ def _drawn(above: list[tuple[int, str]], line: str) -> list[tuple[int, str]]:
     return [(depth, name) for depth, name in above if depth < column] + [(column, match[2])]
 
 
+def _heads_table(rows: Sequence[str], at: int, kind: str, plain: str) -> bool:
+    """Whether the line of a number is the last one over a table of what it counts."""
+    below = [row for row in rows[at + 1 : at + 3] if row.strip()]
+    if plain.lstrip().startswith(("|", "-", "*", ">")) or not below or not below[0].lstrip().startswith("|"):
+        return False
+    first = bare(below[0].strip().strip("|").partition("|")[0]).lower()
+    return first == kind.removesuffix("s") or (kind == "agents" and is_heading(first, "agent"))
+
+
+def _listed_behind(rest: str) -> frozenset[int]:
+    """How many names stand right behind a number, in its own line: "six tools: `Read`, `Grep` …"; empty if none do."""
+    lead = _LEAD.match(rest)
+    if lead is None:
+        return frozenset()
+    if lead[0].rstrip().endswith(("(", "（")):
+        written, closed, _ = rest[lead.end() :].partition("）" if "（" in lead[0] else ")")
+        return _names_in(written) if closed else frozenset()
+    return _names_in(re.split(r"[.。;；](?:\s|$)|\s[—–-]\s", rest[lead.end() :])[0].rstrip("."))
+
+
+def _names_in(written: str) -> frozenset[int]:
+    """How many names a text enumerates, if it is nothing but an enumeration of them."""
+    parts = [
+        one.strip(' `*_"')
+        for one in re.split(r"\s*[,、，]\s*(?:(?:and|und|y|et|e)\s)?|\s+(?:and|und|y|et)\s+", written)
+    ]
+    if len(parts) < 3 or _OPEN.search(written) or not all(_ONE_NAME.fullmatch(one) for one in parts):
+        return frozenset()
+    return frozenset({len(parts), len({one.lower() for one in parts})})
+
+
 def listed_after(rows: Sequence[str], at: int, kind: str = "agents") -> frozenset[int]:
     """How many rows or items stand in the first table or list below a line, if its section has just one."""
     blocks: list[frozenset[int]] = []
@@ -350,6 +385,11 @@ def listed_after(rows: Sequence[str], at: int, kind: str = "agents") -> frozense
             row = end
         else:
             row += 1
+    if not blocks and rows[at].lstrip().startswith("#"):
+        first = next((one for one in rows[at + 1 : at + 4] if one.strip()), "")
+        return (
+            frozenset() if first.lstrip().startswith("#") else _names_in(re.split(r"\.(?:\s|$)", first[:_LONGEST])[0])
+        )
     return blocks[0] if len(blocks) == 1 else frozenset()
 
 

@@ -41,7 +41,7 @@ _INVENTED = re.compile(
     r"^(?:my|your|new|some|example|sample|foo|bar|demo|test|custom|the|name|agent(?=$|[-_.](?:\d|[a-z]$|name|id|type|file))|xxx?|other|another|any|this)(?:[-_.]|$)|(?:^|[-_])(?:name|xxx?|example|here|template|foo)$",
     re.IGNORECASE,
 )
-_AGENT = re.compile(r"agent|persona|specialist|代理|智能体|에이전트|エージェント", re.IGNORECASE)
+_AGENT = re.compile(r"agent|代理|智能体|에이전트|エージェント", re.IGNORECASE)
 _RUN_BY = re.compile(r"^agent:[ \t]*[\"']?([A-Za-z][\w .-]{1,50}?)[\"']?[ \t]*$", re.MULTILINE)
 """The agent that runs a prompt or a command, in its head."""
 _HANDLE = re.compile(r"@[a-z][\w-]{2,40}")
@@ -198,28 +198,29 @@ def _name(cell: str) -> str:
 
 
 def _lists(text: Text, document: Document, known: Names) -> Iterator[Roster]:
-    group: list[tuple[str, int]] = []
+    group: list[tuple[str, int, str]] = []
     labels = _labels(document)
     above: tuple[str, ...] = ()
     heading, label, last, cut = "", "", 0, False
 
     def ended() -> Iterator[Roster]:
-        right = sum(known.by_key.get(key_of(name)) is not None for name, _ in group)
-        if right >= 3 and right >= 0.6 * len(group):
+        marks = [mark for name, _, mark in group if known.by_key.get(key_of(name)) is not None]
+        alike = [(name, line) for name, line, mark in group if mark in marks]
+        if len(marks) >= 3 and len(marks) >= 0.6 * len(alike):
             headings = ((label,) if label else ()) + above[:-3:-1]
-            yield Roster(tuple(group), "list", Place(text.path, group[0][1]), headings, cut=cut)
+            yield Roster(tuple(alike), "list", Place(text.path, alike[0][1]), headings, cut=cut)
 
     for line in document.lines:
         under = line.headings[-1] if line.headings else ""
         if group and (under != heading or not line.item or line.line > last + 3):
             yield from ended()
             group, cut = [], False
-        set_off = _SET_OFF.match(line.text) if line.item else None
+        set_off = _SET_OFF.match(line.text) if line.item and "](#" not in line.text else None
         cut = cut or (line.item and _CUT.match(line.text) is not None)
         if set_off is not None:
             if not group:
                 label = labels.get(line.line - 1) or labels.get(line.line - 2) or ""
-            group.append((set_off[1], line.line))
+            group.append((set_off[1], line.line, set_off[0].lstrip()[:1]))
             heading, above, last = under, line.headings, line.line
     yield from ended()
 

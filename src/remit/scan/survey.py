@@ -84,12 +84,13 @@ def scan(
     accounts = [*reading.accounts(texts), *policy]
     everybody = merge(accounts)
     agents = [agent for agent in everybody if not is_everybody(agent)]
+    inventory = reading.inventory(accounts)
     findings = [
         *reading.findings,
         *agent_findings(agents),
         *right_findings(agents),
         *team_findings(agents, reading.headless),
-        *count_findings(reading.counted, reading.inventory(accounts), reading.definitions, reading.exists),
+        *count_findings(reading.counted, inventory, reading.definitions, reading.exists),
         *sum_findings(reading.sums),
         *settings_findings(accounts),
         *roster_findings(

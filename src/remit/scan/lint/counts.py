@@ -33,6 +33,8 @@ def sum_findings(sums: Sequence[Sum]) -> Iterator[Finding]:
     for one in sums:
         if not is_past_page(one.places[0].file):
             text = f"the text counts {one.said} {one.kind}, and its parts add up to {one.added}"
+            if one.kind == "files":
+                text = f"a tree says {one.said} files, and draws {one.added}"
             yield finding("count-mismatch/sum", text, *one.places)
 
 

@@ -213,6 +213,7 @@ def _is_unknown(name: str, team: Team, *, lead: bool = False) -> bool:
         and name.lower() not in words("no_agent_files", "")
         and key not in own_names() | team.others | words("nobody", "")
         and not is_invented(name)
+        and parts_of(name)[:1] not in (("all",), ("any",), ("every",), ("other",), ("others",))
         and (lead or not is_lead(name))
         and ":" not in name
     )
@@ -271,11 +272,12 @@ def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Find
             if not roster.loose or re.search(r"[-_]", name)
         ]
         if wrong:
+            names = list(dict.fromkeys(name for name, _ in wrong))
             yield finding(
                 "undefined-name/listed",
-                f"among the agents, without a definition: {listing([name for name, _ in wrong], _MOST)}",
+                f"among the agents, without a definition: {listing(names, _MOST)}",
                 *(Place(page.path, line) for _, line in wrong[:_MOST]),
-                agent=wrong[0][0] if len(wrong) == 1 else None,
+                agent=names[0] if len(names) == 1 else None,
                 weight=Weight.NOTE
                 if roster.form == "list" and len(right) < 5 and not any(map(is_directory, roster.headings[:1]))
                 else None,
