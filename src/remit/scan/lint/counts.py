@@ -163,8 +163,8 @@ def _against(
     if own or scope is None or count.form is Form.TREE or any("/" in one for one in count.folders):
         return None
     sizes = inventory.sizes(count.kind, scope, said=count.line | count.under)
-    if scope:  # a translated page may speak of the whole repository
-        sizes |= inventory.sizes(count.kind, "", said=frozenset())
+    if scope and not count.more and count.said in inventory.sizes(count.kind, "", said=frozenset()):
+        return None  # a translated page may speak of the whole repository
     folder, most = inventory.whole(count.kind, scope)
     told = bool(several) or _tells_all(count) or (count.form is Form.HEADING and _is_whole(count))
     if count.row and count.said <= most:
