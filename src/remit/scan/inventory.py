@@ -125,7 +125,8 @@ class Inventory:
         for folder, things in groups.items():
             more = len(_below(loose, folder))
             builtin = sum(kind == "agents" and key_of(one.name) in words("builtin_agents", "") for one in set(things))
-            once = len({key_of(one.name.rpartition("/")[2]) for one in things})
+            # a command's folder is part of its name
+            once = len({key_of(one.name if kind == "commands" else one.name.rpartition("/")[2]) for one in things})
             numbers = {
                 size
                 for many in (len(set(things)), once, len(set(things)) - builtin)  # a program's own may be left out

@@ -45,6 +45,7 @@ _AGENT = re.compile(r"agent|代理|智能体|에이전트|エージェント", r
 _RUN_BY = re.compile(r"^agent:[ \t]*[\"']?([A-Za-z][\w .-]{1,50}?)[\"']?[ \t]*$", re.MULTILINE)
 """The agent that runs a prompt or a command, in its head."""
 _HANDLE = re.compile(r"@[a-z][\w-]{2,40}")
+_CODED = re.compile(r"`[a-z][a-z0-9]*(?:-[a-z0-9]+)+`")
 _MOST = 500
 
 
@@ -164,13 +165,15 @@ def is_one_word(name: str) -> bool:
 
 
 def _handles(text: Text, table: Table, known: Names) -> Iterator[Roster]:
-    """A column whose cells are nothing but `@names`."""
+    """A column whose cells are nothing but `@names`, or names such as `docs-writer` in marks of code."""
     for column in range(1, min(12, len(table.head.cells))):
         found: dict[str, int] = {}
         for row in table.rows:
-            cell = re.sub(r"[`*]", "", row.cells[column])
+            cell = re.sub(r"\*", "", row.cells[column])
             names = [part.strip() for part in re.split(r"[,/·]|<br>|\band\b", cell) if part.strip()]
-            if not names or not all(_HANDLE.fullmatch(name) for name in names):
+            handles = [_HANDLE.fullmatch(name.replace("`", "")) or _CODED.fullmatch(name) for name in names]
+            names = [name.replace("`", "") for name in names]
+            if not names or not all(handles):
                 continue
             for name in names:
                 found.setdefault(name.lstrip("@"), row.line)
@@ -396,7 +399,8 @@ def scripts_of(text: Text) -> Page | None:
 
 def is_invented(name: str) -> bool:
     """Whether a name stands for any name: `my-agent`, `agent-name`."""
-    return _INVENTED.search(name.removesuffix(".md").removesuffix(".agent")) is not None
+    plain = name.removesuffix(".md").removesuffix(".agent")
+    return _INVENTED.search(plain) is not None or re.search(r"\b[NX]\b", plain) is not None
 
 
 def is_name(written: str) -> bool:

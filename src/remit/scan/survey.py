@@ -23,10 +23,10 @@ from remit.scan.lint.rosters import Team, roster_findings
 from remit.scan.lint.servers import definition_findings, server_findings, servers_of, servers_used
 from remit.scan.lint.settings import settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
-from remit.scan.markdown import Document, read_markdown
+from remit.scan.markdown import read_markdown
 from remit.scan.merge import merge
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
-from remit.scan.names import Names, key_of
+from remit.scan.names import key_of
 from remit.scan.records import Record, account_of, declared, read_records
 from remit.scan.rights import rights_of
 from remit.scan.rosters import Page, read_page, scripts_of, things_by_kind
@@ -150,7 +150,8 @@ class _Reading:
         accounts: list[Account] = []
         waiting: list[Text | str] = []
         kept = 0
-        bodies: list[Page] = []
+        bodies: list[Text | str] = []
+        scripts: list[Page] = []
         for text in texts:
             if self.look is not None:
                 self.look(text)
@@ -159,8 +160,8 @@ class _Reading:
             definition = read_definition(text)
             if definition is not None:
                 accounts.append(definition)
-                body = read_page(text, Document(), Names(()), (), {})
-                bodies += [body] if body is not None else []
+                kept += len(text.text)
+                bodies.append(text if kept < _KEPT else text.path)
                 continue
             if is_headless(text):
                 self.headless.append(Place(text.path, 1))
@@ -169,20 +170,24 @@ class _Reading:
                     kept += len(text.text)
                     waiting.append(text if kept < _KEPT else text.path)
             elif text.path.endswith((".json", ".jsonc", ".toml")) and not is_archived(text.path):
-                scripts = scripts_of(text)
-                bodies += [scripts] if scripts is not None else []
+                page = scripts_of(text)
+                scripts += [page] if page is not None else []
                 try:
                     accounts += read_settings(text)
                 except Unreadable as error:
                     self.findings.append(unreadable(text, str(error)))
             else:
                 accounts += declared(text)
-        self.pages = [page for page in bodies if not is_past(page.path)]
+        self.pages = scripts
         self.definitions = frozenset(one.place.file for one in accounts if one.kind is Kind.DEFINITION)
         reader = Reader([name for one in accounts if is_defined(one) for name in one.names])
         self.servers = frozenset(key for names in servers_of(accounts).values() for key in names)
         self.used = self.servers | servers_used(accounts)
         self.things = things_by_kind(self.walk.counted)
+        for held in bodies:
+            definition_text = self.walk.read_file(held) if isinstance(held, str) else held
+            if definition_text is not None and not is_past(definition_text.path):
+                self._body(definition_text, reader)
         waiting.reverse()
         while waiting:
             if self.walk.progress is not None and len(waiting) % 100 == 0:
@@ -241,6 +246,12 @@ class _Reading:
             os.path.lexists(os.path.join(self.walk.root, os.path.normpath(f"{one}/{link}".lstrip("/"))))
             for one in folders
         )
+
+    def _body(self, text: Text, reader: Reader) -> None:
+        """What a definition says of others: whom it lists, counts and hands work to."""
+        page = read_page(text, read_markdown(text.text), reader.known, (), self.things)
+        self.pages += [page] if page is not None else []
+        self.counted += counts_in(text.path, text.text)
 
     def _document(self, text: Text, reader: Reader) -> list[Account]:
         records: list[Record] = read_records(text)

@@ -83,7 +83,7 @@ def is_past_page(path: str) -> bool:
     said = {*stem[-1:], *(word for folder in folders for word in folder.split("-"))}
     return (
         not words("past_pages", "").isdisjoint(said)
-        or re.search(r"\d{4}-\d\d|changelog|migration|demo|^adr", name) is not None
+        or re.search(r"\d{4}-\d\d|changelog|release.?notes|migration|demo|^adr", name) is not None
     )
 
 
@@ -102,8 +102,13 @@ def _is_some(count: Count, inventory: Inventory) -> bool:
     if set(count.about) == {"primary"} and inventory.modes:
         return False  # a mode of its own
     own = set(count.about) if count.form is not Form.HEADING else set()
-    before = () if count.before[-1:] == ("the",) else count.before[-2:]
+    before = () if count.before[-1:] == ("the",) or _is_of_company(count) else count.before[-2:]
     return bool(own & words("part_of_agents", "")) or bool(set(before) & words("counts_some", ""))
+
+
+def _is_of_company(count: Count) -> bool:
+    """Whether a number says how large a team, a collection or the like is: "a team of 12 agents"."""
+    return count.before[-1:] == ("of",) and not words("companies", "").isdisjoint(count.before[-2:-1])
 
 
 def _against_list(count: Count) -> _Wrong | None:
@@ -247,7 +252,8 @@ def _is_whole(count: Count) -> bool:
 
 
 def _tells_all(count: Count) -> bool:
-    return bool(set(count.about) & words("own_agents", "")) or bool(set(count.before[-3:]) & words("counts_all", ""))
+    own = bool(set(count.about) & words("own_agents", "")) or _is_of_company(count)
+    return own or bool(set(count.before[-3:]) & words("counts_all", ""))
 
 
 def _is_near(said: int, sizes: frozenset[int], share: float) -> bool:

@@ -214,7 +214,7 @@ def _is_unknown(name: str, team: Team, *, lead: bool = False) -> bool:
         and key not in own_names() | team.others | words("nobody", "")
         and not is_invented(name)
         and parts_of(name)[:1] not in (("all",), ("any",), ("every",), ("other",), ("others",))
-        and (lead or not is_lead(name))
+        and (lead or not is_lead(name, alone=re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", name) is not None))
         and ":" not in name
     )
 
