@@ -27,12 +27,18 @@ _BREAKS = (
 _LONGEST = 1000
 _MOST = 200
 _BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*|[+`]?--+\s*)?)(?:[^\w\s.#|(]+\s)?(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
+_HEADING = re.compile(r"\s{0,3}(#{1,6})\s")
+_BOUND = re.compile(r"[\w.-]/[`*]*\s*(?:[#(（|:]|//|<-|←|—|–|-)?\s*$")
+"""What ends with a folder, and at most a mark behind it."""
 _MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
 _ROW = re.compile(r"^\s*\|?\s*(?:\|?\s*:?-+:?\s*)+\|?\s*$")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])\s+(\S.*)$")
 _NAME = re.compile(r"\W*(?:\*\*|`|\[|@|/)\S|\W*[\w/.-]+(?: [\w/.-]+){0,2}$")
 _ARGUMENTS = re.compile(r"\s+(?:[\[<{-].*|[A-Z]+)$")
 """What follows the name of a command: `plan N` is `plan`."""
+_LEAD = re.compile(r"[^\s\w]{0,3}(?:이다|입니다)?\s*[:：]\s*(?=[`*\w])|[*_`]{0,2}\s+[(（](?=[`*\w])")
+_ONE_NAME = re.compile(r"[@/]?[^\W\d_][\w./:-]{1,40}")
+_BETWEEN = re.compile(r"\s*[,、，]\s*(?:(?:and|und|y|et|e)\s)?|\s+(?:and|und|y|et)\s+")
 _GROUP = re.compile(r"\b(?:and|und|y|et)\b|[,/&+]|<br")
 _OPEN = re.compile(r"\.\.\.|…|\betc\b|\bmore\b|\bothers\b|\bexamples?\b|等", re.IGNORECASE)
 
@@ -74,6 +80,8 @@ class Count(msgspec.Struct, frozen=True):
     """The words before the number, in its sentence."""
     line: frozenset[str]
     """All words of its line."""
+    around: frozenset[str]
+    """Its own words, and those right before and behind it."""
     form: Form
     folders: tuple[str, ...]
     """The folders that its line names."""
@@ -82,6 +90,10 @@ class Count(msgspec.Struct, frozen=True):
     """Whether it stands in a row of a table that is about something else."""
     listed: frozenset[int]
     """How many rows or items follow it, in every way to count them; empty if that can't be said."""
+    under: frozenset[str]
+    """The words of the headings above it, and of the path of its page."""
+    bound: bool
+    """Whether it stands right behind the name of a folder: `skills/ (12)`."""
 
 
 @cache
@@ -110,7 +122,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         r"(?!\s+(?:per|each|at)\b)"
     )
     of_all = (  # "the 20-agent team"
-        rf"(?<![\w.,:#/$<>=–~≈-])(?P<said>\d{{1,3}}|{_SPELLED})(?P<more>\+)?-(?P<noun>{singular})\s+"
+        rf"(?<![\w.,:#/$<>=–~≈-])(?P<said>\d{{1,3}}|{_SPELLED})(?P<more>\+)?-(?P<noun>{singular})\s+(?:[\w.-]+\s+){{0,3}}?"
         rf"(?:{'|'.join(sorted(words('companies', '')))})\b"
     )
     measured = rf"\s*(?P<more>\+)?\s*(?:{_MEASURES})?"
@@ -119,7 +131,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         rf"{named}(?:\s?(?:{'|'.join(sorted(words('counted_as', '')))}))?/?\s*(?:total\s*)?"
         rf"(?:[(（]\s*(?:共\s*)?(?P<said>\d{{1,3}}){measured}(?:\s+(?:total|in total|available|files))?\s*[)）]"
         r"|[:：]\s*(?P<colon>\d{1,3})(?:\s+total)?\s*$|\s*\|\s*(?P<cell>\d{1,3})\s*"
-        rf"(?:{_MEASURES})?\s*(?:\||$)|-(?P<badge>\d{{1,3}})-|\s?(?P<east>\d{{1,3}})(?:{_MEASURES})(?![{_EAST}]{{0,2}}(?:째|번째)))"
+        rf"(?:{_MEASURES})?\s*(?:\||$)|-(?P<badge>\d{{1,3}})-|(?:[는은이가はが])?\s?(?:[총共全]\s?)?(?P<east>\d{{1,3}})(?:{_MEASURES})(?![{_EAST}]{{0,2}}(?:째|번째)))"
     )
     return tuple(re.compile(one, re.IGNORECASE) for one in (forward, of_all, backward))
 
@@ -129,10 +141,13 @@ def counts_in(path: str, text: str) -> Iterator[Count]:
     rows = text.split("\n")
     found = 0
     drawn: list[tuple[int, str]] = []
+    above: list[tuple[int, str]] = []
     fenced = False
     for at, raw in enumerate(rows):
         line = raw[:_LONGEST]
         fenced ^= line.lstrip().startswith(("```", "~~~"))
+        if not fenced and (heading := _HEADING.match(line)) is not None:
+            above = [(depth, one) for depth, one in above if depth < len(heading[1])] + [(len(heading[1]), line)]
         drawn = _drawn(drawn, line) if "/" in line or drawn else drawn
         lowered = line.lower()
         if not any(stem in lowered for stem in _stems()) or _NUMERAL.search(lowered) is None:
@@ -142,9 +157,12 @@ def counts_in(path: str, text: str) -> Iterator[Count]:
             continue  # an example; a row of a history
         if fenced and "/" not in plain and _TREE.match(plain) is None:
             continue  # what a program prints
-        for match, kind, number in _numbers(plain):
-            yield _count(path, rows, at, plain, match, kind, number, drawn)
-            found += 1
+        numbers = _numbers(plain) or _of_folder(plain)
+        for match, kind, number in numbers:
+            under = frozenset(_words(" ".join([path, *(one for _, one in above)])))
+            if kind != "servers" or "mcp" in plain.lower() or "mcp" in under:
+                yield _count(path, rows, at, plain, match, kind, number, drawn, under)
+                found += 1
         if found > _MOST:
             return
 
@@ -163,18 +181,45 @@ def _numbers(plain: str) -> list[tuple[re.Match[str], str, int]]:
             groups = match.groupdict()
             said = next(groups[key] for key in ("said", "colon", "cell", "badge", "east") if groups.get(key))
             number = NUMBERS.get(said.lower()) or int(said)
-            if _is_of_some(plain, match, groups):
-                continue
+            if _is_of_some(plain, match, groups) or (groups.get("cell") and "|" in plain[: match.start()].strip(" |")):
+                continue  # some of them; a number behind a cell that is not the first, which says what the row counts
             written = said.lower() in NUMBERS and "/" not in plain
             if number >= 2 and not (written and _ALL_OF_THESE.search(plain[: match.start()])):
                 found.setdefault(match.start(), (match, _kind(groups), number))  # not "all three", of those just named
     return [one for one in found.values() if not _is_term(plain, one, list(found.values()))]
 
 
+@cache
+def _folder_pattern() -> re.Pattern[str]:
+    kinds = "|".join(kind for kind in section("countables") if kind not in ("tools", "servers"))
+    return re.compile(
+        rf"(?<![\w.-])(?P<folder>{kinds})/[`*]*\s*(?:#|//|<-|←|—|–|-|[(（])*\s*[(（]?(?P<said>\d{{1,3}})(?P<more>\+)?"
+        r"(?:\s*[)）]\s*$|\s+(?P<rest>[^\W\d][^,;.(+|]{2,60}))",
+        re.IGNORECASE,
+    )
+
+
+def _of_folder(plain: str) -> list[tuple[re.Match[str], str, int]]:
+    """A number right behind a folder whose name says what it counts: `skills/  # 12 cookbooks`."""
+    match = _folder_pattern().search(plain)
+    if match is None or int(match["said"]) < 2:
+        return []
+    no_files = (
+        words("counts_no_files", "")
+        | words("counts_of_programs", "")
+        | ({"files", "assets"} if match["folder"].lower() == "skills" else set())
+    )
+    if not no_files.isdisjoint(_words(match["rest"] or "")):
+        return []
+    return [(match, match["folder"].lower(), int(match["said"]))]
+
+
 def _is_of_some(plain: str, match: re.Match[str], groups: dict[str, str | None]) -> bool:
     """Whether the words around the noun tell that these are some of a kind, or none of it."""
     if (groups.get("noun") or "").lower() == "instructions" and "instructions/" not in plain:
         return True  # sentences of a prompt
+    if not words("counts_of_programs", "").isdisjoint(_words(match[0])):
+        return True
     after = re.match(r"\s+([a-z]+)", plain[match.end() : match.end() + 40])
     return after is not None and after[1] in words("counts_some_after", "")
 
@@ -208,10 +253,11 @@ def _count(
     kind: str,
     said: int,
     drawn: Sequence[tuple[int, str]],
+    under: frozenset[str],
 ) -> Count:
-    own = _words(match[0])
-    sentence = re.split(r"[.!?;:•·|(](?:\s|$)", plain[: match.start()])[-1]
     shown = match.groupdict()
+    own = _words(shown["rest"] or "") if "folder" in shown else _words(match[0])
+    sentence = re.split(r"[.!?;:•·|(](?:\s|$)", plain[: match.start()])[-1]
     heading = plain.lstrip().startswith("#") or "badge/" in plain or bool(shown.get("cell"))
     heading = heading or bool(
         re.match(rf"\s*[-*+]?\s*(?:\*\*|__){re.escape(shown['said'] or '')}\b[^*]*(?:\*\*|__)", rows[at])
@@ -225,6 +271,7 @@ def _count(
     noun = (shown.get("noun") or "").lower().split()
     rest = plain[match.end() :].strip()
     follows = (heading and plain.lstrip().startswith("#")) or (rest.endswith((":", "：")) and len(rest.split()) < 4)
+    follows = follows or (not tree and not heading and _heads_table(rows, at, kind, plain))
     return Count(
         kind=kind,
         said=said,
@@ -233,11 +280,15 @@ def _count(
         about=tuple(word for word in around if word not in noun),
         before=_words(sentence[-200:])[-4:],
         line=frozenset(_words(plain)),
+        around=frozenset(_words(plain[max(0, match.start() - 40) : match.end() + 60])),
         form=Form.TREE if tree else Form.HEADING if heading else Form.SENTENCE,
         folders=folders,
         place=Place(path, at + 1),
         row=plain.lstrip().startswith("|") and not shown.get("cell") and _first_cell(plain).find(kind.rstrip("s")) < 0,
-        listed=listed_after(rows, at, kind) if follows else frozenset(),
+        listed=_listed_behind(plain[match.end() :]) or (listed_after(rows, at, kind) if follows else frozenset()),
+        under=under,
+        bound=bool(shown.get("folder"))
+        or _BOUND.search(plain[: match.start("said" if shown["said"] else 0)]) is not None,
     )
 
 
@@ -273,6 +324,37 @@ def _drawn(above: list[tuple[int, str]], line: str) -> list[tuple[int, str]]:
     return [(depth, name) for depth, name in above if depth < column] + [(column, match[2])]
 
 
+def _heads_table(rows: Sequence[str], at: int, kind: str, plain: str) -> bool:
+    """Whether the line of a number is the last one over a table of what it counts."""
+    below = [row for row in rows[at + 1 : at + 3] if row.strip()]
+    if plain.lstrip().startswith(("|", "-", "*", ">")) or not below or not below[0].lstrip().startswith("|"):
+        return False
+    first = bare(below[0].strip().strip("|").partition("|")[0]).lower()
+    return first == kind.removesuffix("s") or (kind == "agents" and is_heading(first, "agent"))
+
+
+def _listed_behind(rest: str) -> frozenset[int]:
+    """How many names stand right behind a number, in its own line: "six tools: `Read`, `Grep` …"; empty if none do."""
+    lead = _LEAD.match(rest)
+    if lead is None:
+        return frozenset()
+    if lead[0].rstrip().endswith(("(", "（")):
+        written, closed, _ = rest[lead.end() :].partition("）" if "（" in lead[0] else ")")
+        return _names_in(written) if closed else frozenset()
+    return _names_in(re.split(r"[.。;；](?:\s|$)|\s[—–-]\s", rest[lead.end() :])[0].rstrip("."))
+
+
+def _names_in(written: str) -> frozenset[int]:
+    """How many names a text enumerates, if it is nothing but an enumeration of them."""
+    parts = [
+        one.strip(' `*_"')
+        for one in re.split(r"\s*[,、，]\s*(?:(?:and|und|y|et|e)\s)?|\s+(?:and|und|y|et)\s+", written)
+    ]
+    if len(parts) < 3 or _OPEN.search(written) or not all(_ONE_NAME.fullmatch(one) for one in parts):
+        return frozenset()
+    return frozenset({len(parts), len({one.lower() for one in parts})})
+
+
 def listed_after(rows: Sequence[str], at: int, kind: str = "agents") -> frozenset[int]:
     """How many rows or items stand in the first table or list below a line, if its section has just one."""
     blocks: list[frozenset[int]] = []
@@ -303,6 +385,11 @@ def listed_after(rows: Sequence[str], at: int, kind: str = "agents") -> frozense
             row = end
         else:
             row += 1
+    if not blocks and rows[at].lstrip().startswith("#"):
+        first = next((one for one in rows[at + 1 : at + 4] if one.strip()), "")
+        return (
+            frozenset() if first.lstrip().startswith("#") else _names_in(re.split(r"\.(?:\s|$)", first[:_LONGEST])[0])
+        )
     return blocks[0] if len(blocks) == 1 else frozenset()
 
 

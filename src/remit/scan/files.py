@@ -193,7 +193,7 @@ def is_past(path: str) -> bool:
     """Whether a document speaks of another time or of nobody: a plan, a report, an archive, a template."""
     *folders, name = path.lower().split("/")
     return (
-        any(part in _PAST or part.endswith(("_archive", "-archive")) for part in folders)
+        any(part.lstrip("._") in _PAST or part.endswith(("_archive", "-archive")) for part in folders)
         or _DATED.match(name) is not None
         or _ADVICE.search(name) is not None
     )

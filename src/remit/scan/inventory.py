@@ -11,6 +11,10 @@ import msgspec
 from remit.scan.names import key_of, parts_of
 from remit.scan.vocabulary import section, words
 
+_DOCUMENT = re.compile(r"(?:^|/)(?:[A-Z\d_-]{3,}|.*(?i:[-_](?:registry|index|guide|template|overview|summary)))\.md$")
+_TEAM = 3
+"""How many files without a head make a team."""
+
 
 class Thing(msgspec.Struct, frozen=True):
     """A file, or a folder, that is one of a kind."""
@@ -60,48 +64,83 @@ class Inventory:
         for kind, thing in settings:
             self.things.setdefault(kind, []).append(thing)
         self.loose = [_agent(path) for path in sorted(set(loose))]
+        self._adopt()
         self.modes: list[str] = []
         """The mode of each agent, where its host has such modes; empty for one that names none."""
-        self._sizes: dict[tuple[str, str, bool], frozenset[int]] = {}
+        self._folders: dict[str, list[str]] = {}
+        self._sizes: dict[tuple[str, str, bool], list[tuple[frozenset[str] | None, frozenset[int]]]] = {}
+
+    def _adopt(self) -> None:
+        """Files without a head are agents where no file of their folder has one; names in capitals are documents."""
+        with_head = {one.folder for one in self.things["agents"]}
+        headless = [one for one in self.loose if one.folder not in with_head and _DOCUMENT.search(one.name) is None]
+        found = [one for one in headless if sum(other.folder == one.folder for other in headless) >= _TEAM]
+        self.things["agents"] += found
+        self.loose = [one for one in self.loose if one not in found]
 
     def folders(self, kind: str) -> list[str]:
         """Every folder that holds things of a kind, at any depth below the one for all of them."""
-        found: set[str] = set()
-        for thing in self.things.get(kind, ()):
-            found.add(thing.folder)
-            parts = thing.name.split("/")[:-1]
-            found.update(f"{thing.folder}/{'/'.join(parts[:count])}" for count in range(1, len(parts) + 1))
-        return sorted(found)
+        if kind not in self._folders:
+            found: set[str] = set()
+            for thing in self.things.get(kind, ()):
+                found.add(thing.folder)
+                parts = thing.name.split("/")[:-1]
+                found.update(f"{thing.folder}/{'/'.join(parts[:count])}" for count in range(1, len(parts) + 1))
+            self._folders[kind] = sorted(found)
+        return self._folders[kind]
 
-    def sizes(self, kind: str, scope: str, *, named: bool = False) -> frozenset[int]:
+    def sizes(
+        self, kind: str, scope: str, *, named: bool = False, said: frozenset[str] | None = None
+    ) -> frozenset[int]:
         """Every number of things below a folder that somebody may mean: all, those of one folder, each name once.
 
-        Whoever named the folder means what lies in it, with or without the folders below.
+        Whoever named the folder means what lies in it, with or without the folders below. Who counts all of a team
+        means one of its own folders; another's, or a part, only if a word of `said` names it.
         """
         key = (kind, scope, named)
         if key not in self._sizes:
             self._sizes[key] = self._count(kind, scope, named)
-        return self._sizes[key]
+        return frozenset[int]().union(
+            *(
+                numbers
+                for words_of, numbers in self._sizes[key]
+                if said is None or words_of is None or not words_of.isdisjoint(said)
+            )
+        )
 
-    def _count(self, kind: str, scope: str, named: bool) -> frozenset[int]:
+    def _count(self, kind: str, scope: str, named: bool) -> list[tuple[frozenset[str] | None, frozenset[int]]]:
+        """The numbers of each folder, with the words that must be said for it to be meant, if any."""
         found = _below(self.things.get(kind, ()), scope)
         loose = _below(self.loose, scope) if kind == "agents" else []
-        numbers: set[int] = set()
+        own = {one.folder for one in found if _home(one.folder) == scope}
         groups: dict[str, list[Thing]] = {scope: found}
         for thing in found:
             holder = thing.path.rpartition("/")[0]
             if named:
                 groups.setdefault("directly in it", []).extend([thing] if holder == scope else ())
-            else:
+            if not named or kind == "hooks":  # scripts lie beside what they share
                 for folder in {holder, thing.folder, thing.folder.rpartition("/")[0]} - {scope}:
                     groups.setdefault(folder, []).append(thing)
+        sizes = []
         for folder, things in groups.items():
             more = len(_below(loose, folder))
-            own = sum(kind == "agents" and key_of(one.name) in words("builtin_agents", "") for one in set(things))
-            once = len({key_of(one.name.rpartition("/")[2]) for one in things})
-            for many in {len(set(things)), once, len(set(things)) - own}:  # a program's own may be left out
-                numbers.update(range(many, many + more + 1))
-        return frozenset(numbers - {0})
+            builtin = sum(kind == "agents" and key_of(one.name) in words("builtin_agents", "") for one in set(things))
+            # a command's folder is part of its name
+            once = len({key_of(one.name if kind == "commands" else one.name.rpartition("/")[2]) for one in things})
+            numbers = {
+                size
+                for many in (len(set(things)), once, len(set(things)) - builtin)  # a program's own may be left out
+                for size in range(many, many + more + 1)
+            }
+            meant = (
+                named
+                or kind == "hooks"
+                or folder in {scope, *own}
+                or (not own and folder in {one.folder for one in things})
+            )
+            apart = None if meant else _words_of(folder.removeprefix(scope))
+            sizes.append((apart, frozenset(numbers - {0})))
+        return sizes
 
     def whole(self, kind: str, scope: str) -> tuple[str, int]:
         """The folder below another that holds the most things of a kind, and how many it holds."""
@@ -147,9 +186,15 @@ def is_lead(name: str, *, alone: bool = False) -> bool:
 def _home(folder: str) -> str:
     """The folder of the team that keeps its things in another: the repository's, for a program's hidden folder."""
     parts = folder.split("/")[:-1]
-    while parts and parts[-1] in words("team_folders", ""):
+    while parts and (parts[-1] in words("team_folders", "") or parts[-1].startswith(".")):
         parts.pop()
     return "/".join(parts)
+
+
+def _words_of(folder: str) -> frozenset[str]:
+    """The words of a folder's path that tell it from others."""
+    parts = {word for word in re.findall(r"[^\W_]+", folder.lower()) if not word.isdigit()}
+    return frozenset(parts | {word.removesuffix("s") for word in parts}) - words("thing_folders", "")
 
 
 def _agent(path: str) -> Thing:

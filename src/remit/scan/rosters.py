@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from remit.scan.files import Text
+from remit.scan.inventory import thing_of
 from remit.scan.markdown import Document, Row, Table
 from remit.scan.model import Account, Kind, Place
 from remit.scan.names import Names, key_of, parts_of
@@ -26,15 +27,25 @@ _HANDS = re.compile(
     r"[`*\"@]{1,3}([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)[`*\"]{0,3} (?:sub-?)?agent\b",
 )
 _AT = re.compile(r"(?<![\w./@`-])`?@([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)`?(?![\w/.(@-])")
-_FILE = re.compile(r"(?<![\w/.~$}>*-])(?:\./)?((?:\.?[\w-]+/)*(?:agents|chatmodes)/(?:[\w-]+/)*[\w.-]+\.md)\b(?![\w*])")
+_FILE = re.compile(
+    r"(?<![\w/.~$}>*{\\-])(?:\./)?((?:\.?[\w-]+/)*(?:agents|chatmodes|skills|commands|hooks|prompts|instructions)/"
+    r"(?:[\w-]+/)*[\w.-]+\.(?:md|py|sh|js|mjs|cjs|ps1|toml))\b(?![\w*])"
+)
+_FOLDERS_OF_THINGS = ("agents/", "chatmodes/", "skills/", "commands/", "hooks/", "prompts/", "instructions/")
+_SCRIPT = re.compile(
+    r"(?:\$\{?CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT)\}?(?:\\?\")?/|(?<![\w/.~$}\\-]))(?:\./)?"
+    r"((?:\.?[\w-]+/)+[\w.-]+\.(?:sh|py|js|mjs|cjs|ts|ps1|bash))(?![\w/])"
+)
+"""A script that settings run, by its path from the root."""
 _INVENTED = re.compile(
     r"^(?:my|your|new|some|example|sample|foo|bar|demo|test|custom|the|name|agent(?=$|[-_.](?:\d|[a-z]$|name|id|type|file))|xxx?|other|another|any|this)(?:[-_.]|$)|(?:^|[-_])(?:name|xxx?|example|here|template|foo)$",
     re.IGNORECASE,
 )
-_AGENT = re.compile(r"agent|persona|specialist|代理|智能体|에이전트|エージェント", re.IGNORECASE)
+_AGENT = re.compile(r"agent|代理|智能体|에이전트|エージェント", re.IGNORECASE)
 _RUN_BY = re.compile(r"^agent:[ \t]*[\"']?([A-Za-z][\w .-]{1,50}?)[\"']?[ \t]*$", re.MULTILINE)
 """The agent that runs a prompt or a command, in its head."""
 _HANDLE = re.compile(r"@[a-z][\w-]{2,40}")
+_CODED = re.compile(r"`[a-z][a-z0-9]*(?:-[a-z0-9]+)+`")
 _MOST = 500
 
 
@@ -55,6 +66,8 @@ class Roster(msgspec.Struct, frozen=True):
     """Whether its column may name people and roles that are no agents."""
     part: bool = False
     """Whether only the tables beside it, under one heading, make it an enumeration."""
+    kind: str = "agents"
+    """What it enumerates: agents, or things such as skills and commands."""
 
 
 class Mention(msgspec.Struct, frozen=True):
@@ -62,7 +75,7 @@ class Mention(msgspec.Struct, frozen=True):
 
     name: str
     form: str
-    """`handover`, `at` or `file`."""
+    """`handover`, `at`, `file`, `link` or `script`."""
     place: Place
 
 
@@ -71,6 +84,9 @@ class Page(msgspec.Struct, frozen=True):
 
     path: str
     rosters: tuple[Roster, ...]
+    """Its enumerations of agents."""
+    things: tuple[Roster, ...]
+    """Its enumerations of skills, commands and the like."""
     mentions: tuple[Mention, ...]
     own: bool
     """Whether it is part of the team: a definition, a command, a skill."""
@@ -78,18 +94,21 @@ class Page(msgspec.Struct, frozen=True):
     """Every word of it, in the form of a key."""
 
 
-def read_page(text: Text, document: Document, known: Names, accounts: Sequence[Account]) -> Page | None:
-    """The enumerations and the names of a text; None if it has none."""
+def read_page(
+    text: Text, document: Document, known: Names, accounts: Sequence[Account], things: Mapping[str, frozenset[str]]
+) -> Page | None:
+    """The enumerations and the names of a text; None if it has none. `things` are keys of names, by kind."""
     rosters = [*_tables(text, document, known), *_lists(text, document, known), *_trees(text, document)]
     matrix = {one.agent: one.place.line for one in accounts if one.kind is Kind.MATRIX}
     if matrix:
         rosters.append(Roster(tuple(matrix.items()), "matrix", min(one.place for one in accounts), ()))
     mentions = [*_mentions(text), *_drawn(text, document)][:_MOST]
-    if not rosters and not mentions:
+    others = list(_of_things(text, document, things))
+    if not rosters and not mentions and not others:
         return None
-    spoken = f"-{'-'.join(parts_of_text(text.text))}-" if rosters else ""
+    spoken = f"-{'-'.join(parts_of_text(text.text))}-" if rosters or others else ""
     own = re.search(r"(?:^|/)(?:agents?|commands?|skills|chatmodes|prompts)/", text.path) is not None
-    return Page(text.path, tuple(rosters[:_MOST]), tuple(mentions), own, spoken)
+    return Page(text.path, tuple(rosters[:_MOST]), tuple(others[:_MOST]), tuple(mentions), own, spoken)
 
 
 def parts_of_text(text: str) -> list[str]:
@@ -146,13 +165,15 @@ def is_one_word(name: str) -> bool:
 
 
 def _handles(text: Text, table: Table, known: Names) -> Iterator[Roster]:
-    """A column whose cells are nothing but `@names`."""
+    """A column whose cells are nothing but `@names`, or names such as `docs-writer` in marks of code."""
     for column in range(1, min(12, len(table.head.cells))):
         found: dict[str, int] = {}
         for row in table.rows:
-            cell = re.sub(r"[`*]", "", row.cells[column])
+            cell = re.sub(r"\*", "", row.cells[column])
             names = [part.strip() for part in re.split(r"[,/·]|<br>|\band\b", cell) if part.strip()]
-            if not names or not all(_HANDLE.fullmatch(name) for name in names):
+            handles = [_HANDLE.fullmatch(name.replace("`", "")) or _CODED.fullmatch(name) for name in names]
+            names = [name.replace("`", "") for name in names]
+            if not names or not all(handles):
                 continue
             for name in names:
                 found.setdefault(name.lstrip("@"), row.line)
@@ -180,30 +201,98 @@ def _name(cell: str) -> str:
 
 
 def _lists(text: Text, document: Document, known: Names) -> Iterator[Roster]:
-    group: list[tuple[str, int]] = []
+    group: list[tuple[str, int, str]] = []
     labels = _labels(document)
     above: tuple[str, ...] = ()
     heading, label, last, cut = "", "", 0, False
 
     def ended() -> Iterator[Roster]:
-        right = sum(known.by_key.get(key_of(name)) is not None for name, _ in group)
-        if right >= 3 and right >= 0.6 * len(group):
+        marks = [mark for name, _, mark in group if known.by_key.get(key_of(name)) is not None]
+        alike = [(name, line) for name, line, mark in group if mark in marks]
+        if len(marks) >= 3 and len(marks) >= 0.6 * len(alike):
             headings = ((label,) if label else ()) + above[:-3:-1]
-            yield Roster(tuple(group), "list", Place(text.path, group[0][1]), headings, cut=cut)
+            yield Roster(tuple(alike), "list", Place(text.path, alike[0][1]), headings, cut=cut)
 
     for line in document.lines:
         under = line.headings[-1] if line.headings else ""
         if group and (under != heading or not line.item or line.line > last + 3):
             yield from ended()
             group, cut = [], False
-        set_off = _SET_OFF.match(line.text) if line.item else None
+        set_off = _SET_OFF.match(line.text) if line.item and "](#" not in line.text else None
         cut = cut or (line.item and _CUT.match(line.text) is not None)
         if set_off is not None:
             if not group:
                 label = labels.get(line.line - 1) or labels.get(line.line - 2) or ""
-            group.append((set_off[1], line.line))
+            group.append((set_off[1], line.line, set_off[0].lstrip()[:1]))
             heading, above, last = under, line.headings, line.line
     yield from ended()
+
+
+def thing_key(written: str) -> str:
+    """One text for all spellings of the name of a skill, a command or a script: `/docs:write-page` is `write-page`."""
+    name = bare(without_emoji(written)).strip().lstrip("/@$").split(" ")[0].removesuffix("/SKILL.md").rstrip("/")
+    name = re.sub(r"(?:\.prompt|\.instructions|\.chatmode)?\.(?:md|mdc|toml|py|sh|js|mjs|cjs|ts|ps1|bash)$", "", name)
+    return "-".join(parts_of_text(re.split(r"[/:]", name)[-1]))
+
+
+def things_by_kind(paths: Iterable[str]) -> dict[str, frozenset[str]]:
+    """The keys of the names of skills, commands and the like, by kind; commands and skills may be called alike."""
+    found: dict[str, set[str]] = {}
+    for path in paths:
+        kind, thing = thing_of(path) or ("", None)
+        if thing is not None:
+            found.setdefault(kind, set()).add(thing_key(thing.name))
+    return {kind: frozenset(keys) for kind, keys in found.items()}
+
+
+def _of_things(text: Text, document: Document, things: Mapping[str, frozenset[str]]) -> Iterator[Roster]:
+    """Tables and lists most of whose names are those of skills, commands or the like, and that say which."""
+    labels = _labels(document)
+    for table in document.tables:
+        rows = [row for row in table.rows if bare(row.cells[0]) and not _is_elsewhere(row)]
+        names = [(name[1], row.line) for row in rows if (name := _THING.match(row.cells[0])) is not None]
+        label = labels.get(table.head.line - 1) or labels.get(table.head.line - 2) or ""
+        headings = (label, *table.headings[:-3:-1]) if label else table.headings[:-3:-1]
+        for kind in _kinds_of(table.head.cells[0]) or _kinds_of(*headings[:1]):
+            if len(names) >= 0.9 * len(table.rows) and _mostly(names, things.get(kind, frozenset())):
+                place = Place(text.path, names[0][1])
+                yield Roster(tuple(names), "table", place, headings, cut=_is_cut(names), kind=kind)
+    items: dict[tuple[tuple[str, ...], str], list[tuple[str, int]]] = {}
+    cut: set[tuple[tuple[str, ...], str]] = set()
+    last, label = -9, ""
+    for line in document.lines:
+        if not line.item:
+            continue
+        if line.line > last + 3:
+            label = labels.get(line.line - 1) or labels.get(line.line - 2) or ""
+        last = line.line
+        if (name := _THING_ITEM.match(line.text)) is not None:
+            items.setdefault((line.headings, label), []).append((name[1], line.line))
+        elif _CUT.match(line.text):
+            cut.add((line.headings, label))
+    for (above, label), names in items.items():
+        headings = (label, *above[:-3:-1]) if label else above[:-3:-1]
+        for kind in _kinds_of(*headings[:1]):
+            if _mostly(names, things.get(kind, frozenset())):
+                place = Place(text.path, names[0][1])
+                yield Roster(tuple(names), "list", place, headings, cut=(above, label) in cut, kind=kind)
+
+
+def _mostly(names: Sequence[tuple[str, int]], known: frozenset[str]) -> bool:
+    right = sum(thing_key(name) in known for name, _ in names)
+    return right >= 3 and right >= 0.7 * len(names)
+
+
+_THING = re.compile(r"^\W{0,4}[`*\[]{0,4}\s*(/?[\w][\w./:-]*)[`*\]]*(?:\([^)]*\))?(?:\s+`?[<\[(].*)?[`*]*\s*$")
+"""A cell that is the name of one thing: `/plan <topic>`, [docs](docs/SKILL.md)."""
+_THING_ITEM = re.compile(r"^(?:\*\*)?[`\[]+(?:\*\*)?(/?[\w][\w./:-]*)(?:\s+[<\[(][^`]*)?[`*\]]+")
+_KIND_WORDS = {"skill": "skills", "command": "commands", "prompt": "prompts", "hook": "hooks", "chatmode": "chatmodes"}
+
+
+def _kinds_of(*headings: str) -> list[str]:
+    """The kind of things that a heading, or the head of a column, names."""
+    found = {parts.removesuffix("s") for heading in headings for parts in parts_of_text(heading)}
+    return [kind for word, kind in _KIND_WORDS.items() if word in found]
 
 
 def _trees(text: Text, document: Document) -> Iterator[Roster]:
@@ -270,14 +359,48 @@ def _mentions(text: Text) -> Iterator[Mention]:
         if "@" in line and not fenced:
             for match in _AT.finditer(line):
                 yield Mention(match[1], "at", Place(text.path, number))
-        if ".md" in line and not fenced and ("agents/" in line or "chatmodes/" in line):
+        if not fenced and any(folder in line for folder in _FOLDERS_OF_THINGS) and not _is_made(line):
+            links = list(_LINK.finditer(line))
+            for match in links:
+                yield Mention(match[1], "link", Place(text.path, number))
             for match in _FILE.finditer(line):
-                yield Mention(match[1], "file", Place(text.path, number))
+                if not any(link.start() <= match.start() < link.end() for link in links):
+                    yield Mention(match[1], "file", Place(text.path, number))
+
+
+_MADE = re.compile(
+    r"\b(?:creat|generat|writ|add|renam|delet|remov|moved?|migrat|copi|copy|scaffold|e\.g|example|new|your|would|will|legacy|deprecated|"
+    r"replac|missing|absent|planned|future|optional|if (?:present|it|exists)|not (?:exist|yet|found))",
+    re.IGNORECASE,
+)
+"""What a line says of a file that need not be there."""
+
+
+_LINK = re.compile(
+    r"(?<!!)\[[^\]\n]{1,80}\]\((?:\./)?((?:\.\./){0,6}(?:[\w.-]+/)*(?:agents|chatmodes|skills|commands|hooks|prompts|instructions)/"
+    r"(?:[\w.-]+/)*[\w.-]+\.(?:md|py|sh|js|toml))(?:#[\w-]*)?\)"
+)
+
+
+def _is_made(line: str) -> bool:
+    return _MADE.search(re.sub(r"`[^`]*`|[\w.-]*/[\w./-]*", "", line)) is not None
+
+
+def scripts_of(text: Text) -> Page | None:
+    """The scripts that a file of settings runs as hooks."""
+    found = [
+        Mention(match[1], "script", Place(text.path, number))
+        for number, line in enumerate(text.text.split("\n"), 1)
+        if '"command"' in line
+        for match in _SCRIPT.finditer(line[:2000])
+    ]
+    return Page(text.path, (), (), tuple(found[:_MOST]), True, "") if found else None
 
 
 def is_invented(name: str) -> bool:
     """Whether a name stands for any name: `my-agent`, `agent-name`."""
-    return _INVENTED.search(name.removesuffix(".md").removesuffix(".agent")) is not None
+    plain = name.removesuffix(".md").removesuffix(".agent")
+    return _INVENTED.search(plain) is not None or re.search(r"\b[NX]\b", plain) is not None
 
 
 def is_name(written: str) -> bool:

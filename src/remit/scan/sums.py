@@ -10,7 +10,7 @@ import msgspec
 
 from remit.scan.counts import NUMBERS
 from remit.scan.files import Text
-from remit.scan.markdown import Document, Line, Table
+from remit.scan.markdown import Code, Document, Line, Table
 from remit.scan.model import Place
 from remit.scan.vocabulary import bare, section, words
 
@@ -20,6 +20,11 @@ _BRACKET = re.compile(r"[(（]\s*(\d{1,3})(?:\s+[\w-]+){0,2}\s*[)）]\s*$")
 _PLURAL = re.compile(r"s\s*(?:,|$)")
 """What is counted beside a part: "3 hosts, 4 languages" are no parts of agents."""
 _LONGEST = 500
+_DRAWN = re.compile(r"^([\s│|]*(?:[├└][─\s-]*|[+`|]--+\s*)?)(?:[^\w\s.#|(]+\s)?(\S+)")
+_DRAWN_NUMBER = re.compile(
+    r"[(（](\d{1,3})(?:\s+(?:agents|subagents|skills|commands|files|hooks|prompts|scripts|个|個))?[)）]"
+    r"|(?:#|//|<-|←|—)\s*(\d{1,3})\s+(?:[\w-]+\s+){0,2}(?:agents|subagents|commands|files|hooks|prompts|scripts|rules)\b"
+)
 
 
 class Sum(msgspec.Struct, frozen=True):
@@ -36,6 +41,8 @@ def sums_of(text: Text, document: Document) -> Iterator[Sum]:
     for table in document.tables:
         yield from _table(text, table)
     yield from _headings(text, document)
+    for block in document.code:
+        yield from _tree(text, block)
     for line in document.lines:
         if "+" in line.text or "(" in line.text or ":" in line.text:
             yield from _line(text, line)
@@ -98,6 +105,33 @@ def _headings(text: Text, document: Document) -> Iterator[Sum]:
         if added != int(total[1]):
             places = (Place(text.path, one.line), *(Place(text.path, child.line) for child in below[:5]))
             yield Sum(noun[0].lower(), int(total[1]), added, places)
+
+
+def _tree(text: Text, block: Code) -> Iterator[Sum]:
+    """`team/ (5)` in a drawn tree, over the files that are drawn in it."""
+    if "└" not in block.text and "|--" not in block.text:
+        return
+    open_at: list[tuple[int, int, int, list[str]]] = []
+
+    def ended(column: int) -> Iterator[Sum]:
+        while open_at and open_at[-1][0] >= column:
+            _, said, line, drawn = open_at.pop()
+            leaves = [one for one in drawn if one.endswith((".md", ".py", ".sh", ".js", ".ts", ".toml", ".json"))]
+            whole = len(leaves) == len(drawn) and len({one.rpartition(".")[2] for one in drawn}) == 1
+            if said >= 2 and whole and len(leaves) >= 3 and 0 < abs(said - len(leaves)) <= max(2, said // 4):
+                yield Sum("files", said, len(leaves), (Place(text.path, line),))
+
+    for number, line in enumerate(block.text.split("\n")[:2000], block.line):
+        match = _DRAWN.match(line[:400])
+        if match is None:
+            continue
+        column = len(match[1])
+        yield from ended(column)
+        if open_at:
+            open_at[-1][3].append(match[2])
+        counted = _DRAWN_NUMBER.search(line[match.end() : 400]) if match[2].endswith("/") else None
+        open_at.append((column, int(counted[1] or counted[2]) if counted else 0, number, []))
+    yield from ended(0)
 
 
 def _line(text: Text, line: Line) -> Iterator[Sum]:

@@ -24,12 +24,12 @@ from remit.scan.lint.rosters import Team, roster_findings
 from remit.scan.lint.servers import definition_findings, server_findings, servers_of, servers_used
 from remit.scan.lint.settings import settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
-from remit.scan.markdown import Document, read_markdown
+from remit.scan.markdown import read_markdown
 from remit.scan.merge import merge
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
 from remit.scan.names import Names, key_of
 from remit.scan.records import Record, account_of, declared, read_records
-from remit.scan.rosters import Page, read_page
+from remit.scan.rosters import Page, read_page, scripts_of, things_by_kind
 from remit.scan.servers import Listing, Use, listings_of, uses_of
 from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
 from remit.scan.statements import Statements, own_accounts
@@ -90,15 +90,18 @@ def scan(
     accounts = [*reading.accounts(texts), *policy]
     everybody = merge(accounts)
     agents = [agent for agent in everybody if not is_everybody(agent)]
+    inventory = reading.inventory(accounts)
     findings = [
         *reading.findings,
         *agent_findings(agents),
         *right_findings(agents),
         *team_findings(agents, reading.headless),
-        *count_findings(reading.counted, reading.inventory(accounts), reading.definitions, reading.exists),
+        *count_findings(reading.counted, inventory, reading.definitions, reading.exists),
         *sum_findings(reading.sums),
         *settings_findings(accounts),
-        *roster_findings(reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists),
+        *roster_findings(
+            reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists, reading.leads
+        ),
         *definition_findings(reading.uses, agents),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
         *headless(reading.headless),
@@ -157,6 +160,8 @@ class _Reading:
         """Keys of the MCP servers that settings declare."""
         self.used: frozenset[str] = frozenset()
         """Those, and the servers of tools in definitions."""
+        self.things: dict[str, frozenset[str]] = {}
+        """Keys of the names of skills, commands and the like, by kind."""
         self.stems: set[str] = set()
         """Keys of the names of all documents."""
         self.headless: list[Place] = []
@@ -167,7 +172,8 @@ class _Reading:
         accounts: list[Account] = []
         waiting: list[Text | str] = []
         kept = 0
-        bodies: list[Page] = []
+        bodies: list[Text | str] = []
+        scripts: list[Page] = []
         for text in texts:
             if self.look is not None:
                 self.look(text)
@@ -176,8 +182,8 @@ class _Reading:
             definition = read_definition(text)
             if definition is not None:
                 accounts += [definition, *own_accounts(definition, text)]
-                body = read_page(text, Document(), Names(()), ())
-                bodies += [body] if body is not None else []
+                kept += len(text.text)
+                bodies.append(text if kept < _KEPT else text.path)
                 continue
             if is_headless(text):
                 self.headless.append(Place(text.path, 1))
@@ -186,17 +192,24 @@ class _Reading:
                     kept += len(text.text)
                     waiting.append(text if kept < _KEPT else text.path)
             elif text.path.endswith((".json", ".jsonc", ".toml")) and not is_archived(text.path):
+                page = scripts_of(text)
+                scripts += [page] if page is not None else []
                 try:
                     accounts += read_settings(text)
                 except Unreadable as error:
                     self.findings.append(unreadable(text, str(error)))
             else:
                 accounts += declared(text)
-        self.pages = [page for page in bodies if not is_past(page.path)]
+        self.pages = scripts
         self.definitions = frozenset(one.place.file for one in accounts if one.kind is Kind.DEFINITION)
         reader = Reader([name for one in accounts if is_defined(one) for name in one.names])
         self.servers = frozenset(key for names in servers_of(accounts).values() for key in names)
         self.used = self.servers | servers_used(accounts)
+        self.things = things_by_kind(self.walk.counted)
+        for held in bodies:
+            definition_text = self.walk.read_file(held) if isinstance(held, str) else held
+            if definition_text is not None and not is_past(definition_text.path):
+                self._body(definition_text, reader)
         statements = Statements(reader.known)
         waiting.reverse()
         while waiting:
@@ -250,6 +263,20 @@ class _Reading:
                 return False
             folder = folder.rpartition("/")[0]
 
+    def leads(self, link: str, page: str) -> bool:
+        """Whether a link of a page leads to something: from its folder, or from the root."""
+        folders = (os.path.dirname(page), "")
+        return any(
+            os.path.lexists(os.path.join(self.walk.root, os.path.normpath(f"{one}/{link}".lstrip("/"))))
+            for one in folders
+        )
+
+    def _body(self, text: Text, reader: Reader) -> None:
+        """What a definition says of others: whom it lists, counts and hands work to."""
+        page = read_page(text, read_markdown(text.text), reader.known, (), self.things)
+        self.pages += [page] if page is not None else []
+        self.counted += counts_in(text.path, text.text)
+
     def _document(self, text: Text, reader: Reader, statements: Statements) -> list[Account]:
         if _OBSOLETE.search(text.text[:1_500]):
             return []
@@ -272,7 +299,7 @@ class _Reading:
             self.uses += uses_of(text, document, self.used)
             self.sums += sums_of(text, document)
             self.listings += listings_of(text, document, self.servers)
-            page = read_page(text, document, reader.known, found)
+            page = read_page(text, document, reader.known, found, self.things)
             self.pages += [page] if page is not None else []
             found += more
         return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from remit.scan.counts import Count, Form
+from remit.scan.counts import NUMBERS, Count, Form
 from remit.scan.inventory import Inventory
 from remit.scan.lint.finding import finding
 from remit.scan.model import Finding, Place
@@ -32,6 +33,8 @@ def sum_findings(sums: Sequence[Sum]) -> Iterator[Finding]:
     for one in sums:
         if not is_past_page(one.places[0].file):
             text = f"the text counts {one.said} {one.kind}, and its parts add up to {one.added}"
+            if one.kind == "files":
+                text = f"a tree says {one.said} files, and draws {one.added}"
             yield finding("count-mismatch/sum", text, *one.places)
 
 
@@ -42,16 +45,17 @@ def count_findings(
 
     `exists` says whether a path that a page names leads to something.
     """
-    kinds: dict[Place, set[str]] = {}
-    for count in counts:
-        kinds.setdefault(count.place, set()).add(count.kind)
+    counts = [one for one in counts if not _is_some(one, inventory) and not is_past_page(one.place.file)]
+    inventories = _inventories(counts, inventory)
     found: dict[tuple[str, int, bool, str], list[tuple[Place, _Wrong]]] = {}
     for count in counts:
-        if _is_some(count, inventory) or is_past_page(count.place.file):
-            continue
-        several = len(kinds[count.place] & set(inventory.things)) > 1
+        named = _named(count, inventory.folders(count.kind), exists)
         wrong = _against_list(count) or _against(
-            count, inventory, several=several, own=count.place.file in pages | inventory.paths
+            count,
+            inventory,
+            named,
+            several=inventories.get(count.place, 0.0),
+            own=count.place.file in pages or count.place.file in inventory.paths,
         )
         if wrong is None and not inventory.folders(count.kind):
             wrong = _none(count, inventory, exists)
@@ -79,7 +83,7 @@ def is_past_page(path: str) -> bool:
     said = {*stem[-1:], *(word for folder in folders for word in folder.split("-"))}
     return (
         not words("past_pages", "").isdisjoint(said)
-        or re.search(r"\d{4}-\d\d|changelog|migration|demo|^adr", name) is not None
+        or re.search(r"\d{4}-\d\d|changelog|release.?notes|migration|demo|^adr", name) is not None
     )
 
 
@@ -98,8 +102,13 @@ def _is_some(count: Count, inventory: Inventory) -> bool:
     if set(count.about) == {"primary"} and inventory.modes:
         return False  # a mode of its own
     own = set(count.about) if count.form is not Form.HEADING else set()
-    before = () if count.before[-1:] == ("the",) else count.before[-2:]
+    before = () if count.before[-1:] == ("the",) or _is_of_company(count) else count.before[-2:]
     return bool(own & words("part_of_agents", "")) or bool(set(before) & words("counts_some", ""))
+
+
+def _is_of_company(count: Count) -> bool:
+    """Whether a number says how large a team, a collection or the like is: "a team of 12 agents"."""
+    return count.before[-1:] == ("of",) and not words("companies", "").isdisjoint(count.before[-2:-1])
 
 
 def _against_list(count: Count) -> _Wrong | None:
@@ -110,46 +119,108 @@ def _against_list(count: Count) -> _Wrong | None:
     return _Wrong("listed", real) if 0.5 * count.said <= real <= 2 * count.said else None
 
 
-def _against(count: Count, inventory: Inventory, *, several: bool, own: bool) -> _Wrong | None:
-    """A number and what there is; None if it may be right."""
-    folders = inventory.folders(count.kind)
-    if not folders:
+def _inventories(counts: Sequence[Count], inventory: Inventory) -> dict[Place, float]:
+    """The places of numbers of several kinds, side by side, with how far from the truth they may be to be meant.
+
+    Where one of them is right, or nearly so, the others speak of this repository too.
+    """
+    groups: list[list[Count]] = []
+    for count in counts:
+        if groups and _is_side_by_side(groups[-1][-1], count):
+            groups[-1].append(count)
+        else:
+            groups.append([count])
+    found: dict[Place, float] = {}
+    for group in groups:
+        kinds = {one.kind for one in group} & set(inventory.things)
+        if len(kinds) < 2:
+            continue
+        known = any(
+            _is_near(one.said, frozenset({inventory.whole(one.kind, scope)[1]}), 0.5)
+            or one.said in inventory.sizes(one.kind, scope, said=frozenset())
+            for one in group
+            if one.kind in kinds and (scope := inventory.scope_of(one.kind, one.place.file)) is not None
+        )
+        found.update((one.place, 0.8 if known else 0.5) for one in group)
+    return found
+
+
+def _is_side_by_side(last: Count, count: Count) -> bool:
+    if last.place.file != count.place.file or not 0 <= count.place.line - last.place.line <= 2:
+        return False
+    return last.place.line == count.place.line or (last.form is count.form and count.form is not Form.SENTENCE)
+
+
+def _against(
+    count: Count, inventory: Inventory, named: Sequence[str] | None, *, several: float, own: bool
+) -> _Wrong | None:
+    """A number and what there is; None if it may be right.
+
+    `several` says that other kinds are counted beside it, and how far from the truth it may be.
+    """
+    if named is None or not inventory.folders(count.kind):
         return None
-    named = _named(count, folders)
     if named:
-        sizes = frozenset().union(*(inventory.sizes(count.kind, one, named=True) for one in named))
-        case = "all" if count.form is Form.TREE else "folder"
-        sure = count.form is Form.TREE or _is_near(count.said, sizes, 0.5)
-        return _wrong(count, sizes, inventory, case, named[0]) if sure else None
-    scope = _scope(count, inventory, told=several or _tells_all(count))
+        return _against_folders(count, inventory, named)
+    scope = _scope(count, inventory, told=bool(several) or _tells_all(count))
     if scope is not None and (part := _named_part(count, inventory, scope)) is not None:
         return part
     if own or scope is None or count.form is Form.TREE or any("/" in one for one in count.folders):
         return None
-    sizes = inventory.sizes(count.kind, scope)
+    sizes = inventory.sizes(count.kind, scope, said=count.line | count.under)
+    if scope and not count.more and count.said in inventory.sizes(count.kind, "", said=frozenset()):
+        return None  # a translated page may speak of the whole repository
     folder, most = inventory.whole(count.kind, scope)
-    told = several or _tells_all(count) or (count.form is Form.HEADING and _is_whole(count))
-    if count.row and "/" in count.place.file and count.said <= most:
-        return None  # a row of a table elsewhere is about what its first cell names
+    told = bool(several) or _tells_all(count) or (count.form is Form.HEADING and _is_whole(count))
+    if count.row and count.said <= most:
+        return None  # a row of a table is about what its first cell names
     sure = bool({"total", "all"} & {*count.about, *count.before[-1:]})
-    near = _is_near(count.said, frozenset({most}), 0.75 if sure else 0.5 if told else 0.25)
+    near = _is_near(count.said, frozenset({most}), max(several, 0.75 if sure else 0.5 if told else 0.25))
     told = told or count.before[-1:] == ("the",)
     told = told or (count.before[-1:] in (("a",), ("an",)) and bool(set(count.about) & words("companies", "")))
     return _wrong(count, sizes, inventory, "all", folder, most) if near and told else None
 
 
-def _named(count: Count, folders: Sequence[str]) -> list[str]:
-    """The folders of things that a line names: by the longest end of a path that one of them has."""
+def _against_folders(count: Count, inventory: Inventory, named: Sequence[str]) -> _Wrong | None:
+    """A number and the folders that its line names."""
+    sizes = frozenset[int]().union(*(inventory.sizes(count.kind, one, named=True) for one in named))
+    bound = count.bound or count.form is Form.TREE
+    own = set(count.about) <= words("counts_whole", "") | words("own_agents", "") | set(NUMBERS)
+    if not bound and not (_is_near(count.said, sizes, 0.5) and (own or _tells_all(count))):
+        return None
+    if len(named) == 1:
+        return _wrong(count, sizes, inventory, "all" if count.form is Form.TREE else "folder", named[0])
+    above = os.path.commonpath(named)
+    whole = inventory.sizes(count.kind, above, named=True)
+    return _wrong(count, sizes | whole, inventory, "all", above, max(whole))
+
+
+def _named(count: Count, folders: Sequence[str], exists: Callable[[str, str], bool]) -> list[str] | None:
+    """The folders of things that a line names: by their path, or by its end, below a name that a tree gives the whole.
+
+    None if it names a folder that is there and holds none.
+    """
     found: list[str] = []
     for written in count.folders:
         parts = written.split("/")
-        for start in range(len(parts) if count.form is Form.TREE else 1):
-            end = "/".join(parts[start:])
+        tree = count.form is Form.TREE and len(parts) > 1 and not exists(parts[0], "")
+        for end in (written, "/".join(parts[1:])) if tree else (written,):
             same = [one for one in folders if one == end or one.endswith(f"/{end}")]
+            exact = [one for one in same if one == end]
+            if not exact and written and parts[-1] == count.kind and exists(end, count.place.file):
+                exact = [one for one in same if _is_beside(one, end, count)]
+                if not exact:
+                    return None
             if same:
-                found += [one for one in same if one == end] or same
+                found += exact or same
                 break
     return list(dict.fromkeys(found))
+
+
+def _is_beside(folder: str, end: str, count: Count) -> bool:
+    """Whether a folder is what its path means on a page: from the page's folder, or one above it."""
+    above = folder.removesuffix(end).rstrip("/")
+    return not above or count.place.file.startswith(f"{above}/")
 
 
 def _scope(count: Count, inventory: Inventory, *, told: bool) -> str | None:
@@ -181,7 +252,8 @@ def _is_whole(count: Count) -> bool:
 
 
 def _tells_all(count: Count) -> bool:
-    return bool(set(count.about) & words("own_agents", "")) or bool(set(count.before[-3:]) & words("counts_all", ""))
+    own = bool(set(count.about) & words("own_agents", "")) or _is_of_company(count)
+    return own or bool(set(count.before[-3:]) & words("counts_all", ""))
 
 
 def _is_near(said: int, sizes: frozenset[int], share: float) -> bool:
@@ -200,13 +272,13 @@ def _wrong(
     if count.kind == "agents":
         leads = inventory.leads(scope)
         listed = count.said in count.listed
-        if leads and (listed or count.line & (words("counts_workers", "") | words("leads", ""))):
+        if leads and (listed or count.around & (words("counts_workers", "") | words("leads", ""))):
             right |= {size - less for size in sizes for less in range(1, leads + 1)}
-        elif count.line & words("leads", ""):
+        elif count.around & words("leads", ""):
             right |= {size + 1 for size in sizes}  # whoever reads the page leads the others
     if count.kind == "rules" and "files" in count.line:
         right |= {size + 1 for size in sizes}  # with the page that lists them
-    if count.kind == "agents" and inventory.modes and count.line & words("counts_workers", ""):
+    if count.kind == "agents" and inventory.modes and count.around & words("counts_workers", ""):
         right |= inventory.of_mode("subagent")
     if count.said in right or (count.more and max(*right, inventory.whole(count.kind, "")[1]) >= count.said):
         return None

@@ -10,7 +10,18 @@ from remit.scan.lint.counts import is_past_page
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Finding, Place, Weight
 from remit.scan.names import Names, key_of, parts_of, short_names
-from remit.scan.rosters import Mention, Page, Roster, is_invented, is_name, is_one_word, own_names, parts_of_text, shape
+from remit.scan.rosters import (
+    Mention,
+    Page,
+    Roster,
+    is_invented,
+    is_name,
+    is_one_word,
+    own_names,
+    parts_of_text,
+    shape,
+    thing_key,
+)
 from remit.scan.vocabulary import words
 
 _MOST = 6
@@ -56,9 +67,16 @@ def _short(named: Mapping[str, str]) -> dict[str, str]:
 
 
 def roster_findings(
-    pages: Sequence[Page], team: Team, inventory: Inventory, exists: Callable[[str, str], bool]
+    pages: Sequence[Page],
+    team: Team,
+    inventory: Inventory,
+    exists: Callable[[str, str], bool],
+    leads: Callable[[str, str], bool],
 ) -> Iterator[Finding]:
-    """What pages enumerate and name against who is defined. `exists` says whether a path leads to a file."""
+    """What pages enumerate and name against who is defined.
+
+    `exists` says whether a path leads to a file from a page or a folder above it, `leads` whether a link of it does.
+    """
     used: dict[str, list[Place]] = {}
     silent: dict[tuple[str, ...], list[Place]] = {}
     for page in pages:
@@ -68,9 +86,10 @@ def roster_findings(
         if (missing := _left_out(page, rosters, team)) is not None:
             silent.setdefault(missing[0], []).append(missing[1])
         yield from _unknown(page, rosters, team)
-        yield from _lost(page, team, exists)
+        yield from _lost(page, team, exists, leads)
+        yield from _things(page, team, inventory)
         for one in page.mentions:
-            named = one.form != "file" and key_of(one.name) not in team.pages
+            named = one.form in ("handover", "at") and key_of(one.name) not in team.pages
             if named and _is_used(one, page, team) and _is_unknown(one.name, team):
                 used.setdefault(one.name, []).append(one.place)
     for names, places in silent.items():
@@ -99,31 +118,90 @@ _GROUPS = re.compile(r"[-_](?:teams?|bot|org|users?|ai|io|js|group|owners?)$")
 """How people and groups of people are named behind an `@`."""
 
 
-def _lost(page: Page, team: Team, exists: Callable[[str, str], bool]) -> Iterator[Finding]:
-    """Paths of definitions that lead nowhere."""
-    named = list(dict.fromkeys(one.name for one in page.mentions if one.form == "file"))
-    there = {path for path in named[: _MOST * 20] if exists(path, page.path)}
+def _lost(
+    page: Page, team: Team, exists: Callable[[str, str], bool], leads: Callable[[str, str], bool]
+) -> Iterator[Finding]:
+    """Paths of definitions, skills, commands and scripts that lead nowhere."""
+    named = list(dict.fromkeys(one.name for one in page.mentions if one.form in ("file", "link")))[: _MOST * 20]
+    linked = {one.name for one in page.mentions if one.form == "link" and not page.own}
+    there = {path for path in named if exists(path, page.path)}
     lost: dict[str, list[str]] = {}
-    for path in named[: _MOST * 20]:
-        folder, _, name = path.rpartition("/")
-        plain = re.sub(r"(?:\.agent|\.chatmode)?\.md$", "", name)
+    for path in named:
+        folder, plain = _folder_of(path)
+        kind = folder.rpartition("/")[2]
         ours = folder.startswith(".") or any(one == folder or one.endswith(f"/{folder}") for one in team.folders)
-        beside = sum(one.rpartition("/")[0] == folder for one in there) > 1
-        moved = folder.startswith(".") and team.resolve(plain) is not None
-        if (
-            path not in there
-            and ours
-            and (beside or moved)
-            and not is_invented(plain)
-            and plain.lower() not in words("no_agent_files", "")
-        ):
+        beside = sum(_folder_of(one)[0] == folder for one in there) > 1
+        moved = kind in ("agents", "chatmodes") and folder.startswith(".") and team.resolve(plain) is not None
+        broken = path in linked and not leads(path, page.path)
+        if (broken or (path not in there and ours and (beside or moved))) and not _is_nobody(plain):
             lost.setdefault(folder, []).append(path)
     for paths in lost.values():
-        if not paths[0].startswith(".") and all(team.resolve(path.rpartition("/")[2]) for path in paths):
+        if (
+            not paths[0].startswith(".")
+            and linked.isdisjoint(paths)
+            and all(team.resolve(_folder_of(path)[1]) for path in paths)
+        ):
             continue  # a short way to write where they are
         places = [next(one.place for one in page.mentions if one.name == path) for path in paths]
         text = f"{listing(paths, _MOST)} {'does' if len(paths) == 1 else 'do'} not exist"
         yield finding("missing-file", text, *places[:_MOST])
+    scripts = [one for one in page.mentions if one.form == "script" and not exists(one.name, page.path)]
+    if scripts:
+        paths = list(dict.fromkeys(one.name for one in scripts))
+        text = f"settings run {listing(paths, _MOST)}, which {'does' if len(paths) == 1 else 'do'} not exist"
+        yield finding("missing-file/script", text, *(one.place for one in scripts[:_MOST]))
+
+
+def _folder_of(path: str) -> tuple[str, str]:
+    """The folder for all of a kind, and the name of one of them there."""
+    parts = path.split("/")
+    at = max(at for at, part in enumerate(parts[:-1]) if part in words("thing_folders", ""))
+    plain = re.sub(r"(?:\.agent|\.chatmode|\.prompt|\.instructions)?\.\w+$", "", parts[-1])
+    return "/".join(parts[: at + 1]), parts[at + 1] if plain == "SKILL" else plain
+
+
+def _is_nobody(plain: str) -> bool:
+    return is_invented(plain) or plain.lower() in words("no_agent_files", "") | words("no_things", "")
+
+
+def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
+    """Skills, commands and the like that a page lists and nothing defines, and those that a list of all leaves out."""
+    known = {thing_key(one.name) for things in inventory.things.values() for one in things}
+    known |= {thing_key(one.folder.rpartition("/")[2]) for things in inventory.things.values() for one in things}
+    by_kind: dict[str, list[Roster]] = {}
+    for roster in page.things:
+        if not roster.cut:
+            by_kind.setdefault(roster.kind, []).append(roster)
+        wrong = [
+            (name, line)
+            for name, line in roster.names
+            if (key := thing_key(name)) not in known
+            and key not in team.others | team.pages | words("builtin_commands", "")
+            and team.resolve(name.lstrip("/")) is None
+            and ":" not in name
+            and not is_invented(name.lstrip("/"))
+            and not any(key in other or other in key for other in known if len(other) > 3)
+        ]
+        if wrong:
+            text = f"among the {roster.kind}, and nowhere here: {listing([name for name, _ in wrong], _MOST)}"
+            yield finding("undefined-name/thing", text, *(Place(page.path, line) for _, line in wrong[:_MOST]))
+    for kind, rosters in by_kind.items():
+        titled = [one for one in rosters if any(is_directory(heading, kind) for heading in one.headings[:2])]
+        listed = {thing_key(name) for one in titled for name, _ in one.names}
+        scope = inventory.scope_of(kind, page.path)
+        folders: dict[str, set[str]] = {}
+        for thing in inventory.things.get(kind, ()):
+            if scope is not None and thing.path.startswith(f"{scope}/" if scope else ""):
+                folders.setdefault(thing.folder, set()).add(thing_key(thing.name))
+        if any(len(members) > 2 and members <= listed for members in folders.values()):
+            continue
+        for folder, members in sorted(folders.items()):
+            absent = sorted(key for key in members - listed if f"-{key}-" not in page.spoken)
+            if len(listed & members) >= max(3, 0.7 * len(members)) and absent:
+                text = f"a document lists the {kind} of `{folder}`; not {listing(absent, _MOST)}"
+                them = "it" if len(absent) == 1 else "them"
+                yield finding("no-section/things", text, titled[0].place, file=page.path, them=them)
+                break
 
 
 def _is_unknown(name: str, team: Team, *, lead: bool = False) -> bool:
@@ -135,14 +213,15 @@ def _is_unknown(name: str, team: Team, *, lead: bool = False) -> bool:
         and name.lower() not in words("no_agent_files", "")
         and key not in own_names() | team.others | words("nobody", "")
         and not is_invented(name)
-        and (lead or not is_lead(name))
+        and parts_of(name)[:1] not in (("all",), ("any",), ("every",), ("other",), ("others",))
+        and (lead or not is_lead(name, alone=re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", name) is not None))
         and ":" not in name
     )
 
 
-def is_directory(heading: str) -> bool:
-    """Whether a heading introduces all agents, and not those for some use: "Agents", "Agent Roster (v1)"."""
-    whole = words("counts_whole", "") | words("directories", "")
+def is_directory(heading: str, kind: str = "agents") -> bool:
+    """Whether a heading introduces all of a kind, and not those for some use: "Agents", "Agent Roster (v1)"."""
+    whole = words("counts_whole", "") | words("directories", "") | {kind, kind.removesuffix("s")}
     said = {word for word in parts_of_text(heading) if not re.search(r"\d", word) and word != "v"}
     unspaced = sorted((word for word in whole if word[0] >= "\u3040"), key=len, reverse=True)
     rest = {re.sub("|".join(unspaced), "", word) if word[0] >= "\u3040" else word for word in said - whole} - {""}
@@ -193,11 +272,12 @@ def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Find
             if not roster.loose or re.search(r"[-_]", name)
         ]
         if wrong:
+            names = list(dict.fromkeys(name for name, _ in wrong))
             yield finding(
                 "undefined-name/listed",
-                f"among the agents, without a definition: {listing([name for name, _ in wrong], _MOST)}",
+                f"among the agents, without a definition: {listing(names, _MOST)}",
                 *(Place(page.path, line) for _, line in wrong[:_MOST]),
-                agent=wrong[0][0] if len(wrong) == 1 else None,
+                agent=names[0] if len(names) == 1 else None,
                 weight=Weight.NOTE
                 if roster.form == "list" and len(right) < 5 and not any(map(is_directory, roster.headings[:1]))
                 else None,
