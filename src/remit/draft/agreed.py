@@ -1,0 +1,112 @@
+"""What all places that speak of an agent agree on: where it is denied a tool, and which limit holds everywhere.
+
+A definition is exact: what it does not list, it does not grant. A document may name one tool of a kind for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from remit.draft.equivalents import is_whole, meanings
+from remit.draft.limits import covered, named
+from remit.draft.packs import tools_for
+from remit.draft.taken import asks
+from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place
+from remit.scan.vocabulary import capability, tool_key
+
+_CHANGES = ("write", "shell")
+_MATTERS = (*_CHANGES, "network", "delegate", "mcp")
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """The limit of a tool in words (None: without, empty: one that nobody names), and where it stands."""
+
+    scope: str | None
+    place: Place
+    whole: bool = False
+    """Whether a command without a star is all that may be run."""
+
+
+def source_of(agent: Agent) -> Account:
+    """The account that the draft starts from: a definition with a list, else a document with one, else the first."""
+    ranked = [account for account in agent.accounts if account.kind is not Kind.SETTINGS and account.closed]
+    lists = [account for account in ranked if account.extent is Extent.LIST]
+    definition = next((one for one in lists if one.kind is Kind.DEFINITION), None)
+    return definition or next(iter(lists), None) or next(iter(ranked), agent.accounts[0])
+
+
+def refusal(agent: Agent, entry: Entry, own: Account, pack: str | None) -> Entry | None:
+    """What a place says against a tool: a denial of it, or a list that lacks it."""
+    for account in agent.accounts:
+        for other in account.entries:
+            if other.mark is Mark.NO and _same(entry, other, pack) and not (other.scope and _exact(account)):
+                return other
+        if account is not own and _lacks(account, entry, own, pack):
+            return Entry(entry.tool, Mark.NO, account.place)
+    return None
+
+
+def _exact(account: Account) -> bool:
+    return account.kind in (Kind.DEFINITION, Kind.SETTINGS)
+
+
+def _same(entry: Entry, other: Entry, pack: str | None) -> bool:
+    return bool(_keys(entry.tool, pack) & _keys(other.tool, pack))
+
+
+def _keys(tool: str, pack: str | None) -> set[str]:
+    return {tool_key(tool), *(tool_key(name) for name in (tools_for(tool, pack) if pack is not None else ()))}
+
+
+def _lacks(account: Account, entry: Entry, own: Account, pack: str | None) -> bool:
+    """Whether a place that says all that the agent has does not say this."""
+    kind = capability(entry.tool)
+    if account.extent is Extent.UNCLEAR and account.kind is Kind.DEFINITION:
+        return kind in _MATTERS
+    if account.extent is not Extent.LIST or not account.closed:
+        return False
+    if account.kind is Kind.DEFINITION:
+        given = {word for other in account.allowed() for word in meanings(other.tool, account.host)}
+        means = meanings(entry.tool, own.host)
+        return not (means and means <= given) and not any(_same(entry, other, pack) for other in account.allowed())
+    kinds = {capability(other.tool) for other in account.allowed()}
+    return kind in (_CHANGES if account.coarse else _MATTERS) and kind not in kinds
+
+
+def limit_of(agent: Agent, entry: Entry, own: Account) -> Limit | Entry:
+    """The limit that lies within every other one; or the entry whose limit differs, if there is none."""
+    found: list[tuple[Account, list[Entry]]] = []
+    for account in agent.accounts:
+        scoped = _scoped(account, entry, own)
+        if scoped:
+            found.append((account, scoped))
+    if not found and entry.mark is Mark.YES:
+        return Limit(None, entry.place)
+    said = [_joined(account, entries) for account, entries in found if any(one.scope for one in entries)]
+    candidates = [Limit(entry.scope, entry.place, is_whole(own.host))] if entry.scope else said
+    for candidate in candidates:
+        names = named(candidate.scope or "", whole=candidate.whole)
+        if all(covered(names, named(other.scope or "", whole=other.whole)) for other in said):
+            return candidate
+    if not candidates:
+        return Limit("", found[0][1][0].place if found else entry.place)
+    other = next(entries[0] for _, entries in found if entry not in entries and any(one.scope for one in entries))
+    return other
+
+
+def _joined(account: Account, entries: Sequence[Entry]) -> Limit:
+    """What the entries of one place admit together."""
+    scope = ", ".join(one.scope for one in entries if one.scope)
+    place = next(one.place for one in entries if one.scope)
+    return Limit(scope, place, is_whole(account.host))
+
+
+def _scoped(account: Account, entry: Entry, own: Account) -> list[Entry]:
+    """The entries by which a place limits a tool; none if it does not. A limit on all writing that it grants limits
+    every tool that writes: `Edit` would write where its `Write` may not."""
+    same = [one for one in account.allowed() if tool_key(one.tool) == tool_key(entry.tool)]
+    if not same and capability(entry.tool) == "write" and account.closed and account is not own:
+        same = [one for one in account.allowed() if capability(one.tool) == "write"]
+    return same if all(one.mark is Mark.SCOPED and not (asks(one) and _exact(account)) for one in same) else []
