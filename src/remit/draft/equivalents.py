@@ -17,7 +17,7 @@ from remit.draft.packs import tools_for
 from remit.forms.texts import plain
 from remit.model.decoding import Decoding
 from remit.scan.model import Place
-from remit.scan.vocabulary import pack_of_host
+from remit.scan.vocabulary import capability, pack_of_host
 
 
 class Granted(msgspec.Struct, frozen=True):
@@ -124,9 +124,11 @@ def meanings(tool: str, host: str | None = None) -> frozenset[str]:
 
 def _gives(tool: str, pack: str) -> frozenset[str]:
     """What the tools of a pack that a name means give together, each as a whole."""
-    rows = _table()[0][pack]
-    whole = [row for name in tools_for(tool, pack) for row in rows if row.tool == name and row.width[0]]
-    return frozenset(word for row in whole for word in row.gives)
+    names = tools_for(tool, pack)
+    given = frozenset(word for name, words in gives(pack) if name in names for word in words)
+    if len(names) < 2:
+        return given
+    return given & frozenset(_catalog()["kinds"].get(capability(tool), ()))  # a word for a kind of tools means no other
 
 
 def translated(

@@ -436,7 +436,9 @@ class _Writing:
         """Whether the agent may run any of the commands that a rule is about: it says nothing about others."""
         mine = [one for one in self.section.rules if one.tool == rule.tool]
         programs = {program_of(run) for run in rule.runs}
-        return any(not one.runs or programs & {program_of(run) for run in one.runs} for one in mine)
+        return any(
+            (one.scope is None and not one.runs) or programs & {program_of(run) for run in one.runs} for one in mine
+        )
 
 
 def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting) -> Section | None:
@@ -445,7 +447,7 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
         return None
     taken = {section.name for section in sections}
     main = Section(next(name for name in ("main", "main-session", "remit-main") if name not in taken), "")
-    place = Place("settings", 1)
+    place = Place("", 0)
     for pack in packs:
         settings = drafting.settings_for(pack)
         refused = {
@@ -459,12 +461,17 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
         changes = [tool for tool in held if capability(tool) in _CHANGES]
         main.rules += [Rule(tool, place) for tool in held]
         main.delegates |= any(capability(tool) == "delegate" for tool in held)
+        limits = list(takes(settings, set(held), pack, drafting.left))
+        hidden = dict.fromkeys(
+            value for rule in limits if rule.part == "path" and not rule.ask for value in rule.values
+        )
+        seen = f'{{allow: ["**"], except: [{", ".join(map(quoted, hidden))}]}}' if hidden else '["**"]'
         for tool in changes:
-            runs = allowed_runs(settings, pack) if shell_argument(tool, pack) is not None else []
+            shell = shell_argument(tool, pack) is not None
+            runs = allowed_runs(settings, pack) if shell else []
             more = f", run: [{', '.join(runs)}]" if runs else ""
-            scope = f"{{except: {{shell: {{sets: [inspect, git-read]{more}}}, path: [{quoted('**')}]}}}}"
-            main.takes.append(Rule(tool, place, scope if shell_argument(tool, pack) is not None else None, ask=True))
-        limits = takes(settings, set(held), pack, drafting.left)
+            scope = f"{{except: {{shell: {{sets: [inspect, git-read]{more}}}, path: {seen}}}}}"
+            main.takes.append(Rule(tool, place, scope if shell else None, ask=True))
         main.takes += [rule for rule in limits if not rule.ask or rule.runs or rule.tool not in changes]
     return main
 
@@ -545,16 +552,25 @@ def _run(rules: Sequence[Rule], *, reads: bool) -> str:
 
 
 def _taken(section: Section) -> Iterator[str]:
-    """What is asked about, and what is denied."""
+    """What is asked about, and what is denied: one line for a tool and a kind of limit, with all its places."""
     for key, ask in (("must_ask", True), ("may_not", False)):
-        rules = [rule for rule in dict.fromkeys(section.takes) if rule.ask is ask]
-        if rules:
+        groups: dict[tuple[str, str | None, str | None, bool], list[Rule]] = {}
+        for rule in dict.fromkeys(section.takes):
+            if rule.ask is ask:
+                groups.setdefault((rule.tool, rule.scope, rule.part, bool(rule.runs)), []).append(rule)
+        if groups:
             yield f"    {key}:"
-        for rule in rules:
-            scope = rule.scope if rule.scope is not None or not rule.runs else _run([rule], reads=False)
-            source = f"   # {shown(rule.place, 100)}" if rule.place.file != "settings" else ""
-            note = f"; {rule.note}" if rule.note else ""
-            yield f"      - {quoted(rule.tool)}{f': {scope}' if scope is not None else ''}{source}{note}"
+        for (tool, scope, part, limited), rules in groups.items():
+            if limited:
+                scope = _run(rules, reads=False)
+            elif part is not None:
+                values = dict.fromkeys(value for rule in rules for value in rule.values)
+                scope = f"{{{part}: [{', '.join(map(quoted, values))}]}}"
+            places = dict.fromkeys(str(rule.place) for rule in rules if rule.place.file)
+            notes = dict.fromkeys(rule.note for rule in rules if rule.note)
+            source = "; ".join([*([shown(", ".join(places), 160)] if places else []), *notes])
+            limit, comment = f": {scope}" if scope is not None else "", f"   # {source}" if source else ""
+            yield f"      - {quoted(tool)}{limit}{comment}"
 
 
 def _tests(sections: Sequence[Section], packs: Sequence[str]) -> str:

@@ -12,7 +12,6 @@ import msgspec
 
 from remit.draft.equivalents import gives, meanings, stands_for
 from remit.draft.limits import Command, commands_of, denied_globs, runs_of, sites_of
-from remit.draft.model import quoted
 from remit.draft.packs import shell_argument, tools_for
 from remit.scan.model import Account, Entry, Mark, Place
 from remit.scan.vocabulary import capability, pack_of_host
@@ -31,6 +30,9 @@ class Rule(msgspec.Struct, frozen=True):
     runs: tuple[str, ...] = ()
     host: str | None = None
     """The host that runs these commands by rules of its own."""
+    part: str | None = None
+    values: tuple[str, ...] = ()
+    """The part of the scope, if it is a list: `path` or `url`, and what is in it."""
     ask: bool = False
     """Among what takes away: whether a person is asked, rather than the call denied."""
 
@@ -55,6 +57,10 @@ def takes(accounts: Iterable[Account], held: Set[str], pack: str, left: list[tup
     for account in accounts:
         for entry in account.entries:
             tools = [tool for tool in meant(entry, account, pack) if tool in held] if _takes(entry) else []
+            if (
+                entry.scope is not None and len(tools) > 1
+            ):  # a search would be denied wherever it might meet such a file
+                tools = [tool for tool in tools if capability(tool) != "search"]
             rules = [rule for tool in tools if (rule := _rule(tool, entry, pack)) is not None]
             if len(rules) < len(tools) and (entry, account) not in left:
                 left.append((entry, account))
@@ -82,7 +88,7 @@ def _rule(tool: str, entry: Entry, pack: str) -> Rule | None:
     part = "url" if kind == "network" else "path"
     if not values or kind not in ("read", "search", "write", "network"):
         return None
-    return Rule(tool, entry.place, f"{{{part}: [{', '.join(map(quoted, values))}]}}", ask=ask)
+    return Rule(tool, entry.place, part=part, values=tuple(values), ask=ask)
 
 
 def _wide(command: Command) -> Command:
