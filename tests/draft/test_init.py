@@ -13,9 +13,9 @@ from remit.compile import build_rulebook, load_rulebook
 from remit.decide import decide
 from remit.declare.nodes import parse
 from remit.draft.from_survey import draft_from
-from remit.draft.limits import globs_of
 from remit.draft.from_tools import ToolListError, draft_from_tools, served_tools
 from remit.draft.history import committed, judged
+from remit.draft.limits import globs_of
 from remit.draft.model import Draft
 from remit.draft.teams import draft_for, teams
 from remit.forms.texts import plain

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from remit.draft.equivalents import is_whole, meanings
-from remit.draft.limits import covered, named
+from remit.draft.limits import Command, covered, named
 from remit.draft.packs import tools_for
 from remit.draft.taken import asks
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place
@@ -69,31 +69,37 @@ def _lacks(account: Account, entry: Entry, own: Account, pack: str | None) -> bo
         return False
     if account.kind is Kind.DEFINITION:
         given = {word for other in account.allowed() for word in meanings(other.tool, account.host)}
+        keys = {key for other in account.allowed() for key in _keys(other.tool, pack)}
         means = meanings(entry.tool, own.host)
-        return not (means and means <= given) and not any(_same(entry, other, pack) for other in account.allowed())
+        return not (means and means <= given) and not _keys(entry.tool, pack) <= keys
     kinds = {capability(other.tool) for other in account.allowed()}
     return kind in (_CHANGES if account.coarse else _MATTERS) and kind not in kinds
 
 
 def limit_of(agent: Agent, entry: Entry, own: Account) -> Limit | Entry:
     """The limit that lies within every other one; or the entry whose limit differs, if there is none."""
-    found: list[tuple[Account, list[Entry]]] = []
-    for account in agent.accounts:
-        scoped = _scoped(account, entry, own)
-        if scoped:
-            found.append((account, scoped))
-    if not found and entry.mark is Mark.YES:
+    limits = [(account, scoped) for account in agent.accounts if (scoped := _scoped(account, entry, own))]
+    if not limits and entry.mark is Mark.YES:
         return Limit(None, entry.place)
-    said = [_joined(account, entries) for account, entries in found if any(one.scope for one in entries)]
-    candidates = [Limit(entry.scope, entry.place, is_whole(own.host))] if entry.scope else said
+    others = [(account, scoped) for account, scoped in limits if any(one.scope for one in scoped)]
+    if entry.scope:
+        candidates = [Limit(entry.scope, entry.place, is_whole(own.host))]
+        others = [(account, scoped) for account, scoped in others if account is not own]
+    else:
+        candidates = [_joined(account, scoped) for account, scoped in others]
     for candidate in candidates:
         names = named(candidate.scope or "", whole=candidate.whole)
-        if all(covered(names, named(other.scope or "", whole=other.whole)) for other in said):
+        if all(covered(names, _names(account, scoped)) for account, scoped in others):
             return candidate
     if not candidates:
-        return Limit("", found[0][1][0].place if found else entry.place)
-    other = next(entries[0] for _, entries in found if entry not in entries and any(one.scope for one in entries))
-    return other
+        return Limit("", limits[0][1][0].place if limits else entry.place)
+    return next(one for _, scoped in others for one in scoped if one.scope)
+
+
+def _names(account: Account, entries: Sequence[Entry]) -> frozenset[Command | str]:
+    """What the entries of one place name together."""
+    found = (named(one.scope, whole=is_whole(account.host)) for one in entries if one.scope)
+    return frozenset(name for names in found for name in names)
 
 
 def _joined(account: Account, entries: Sequence[Entry]) -> Limit:

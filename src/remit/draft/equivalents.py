@@ -13,7 +13,7 @@ import msgspec
 
 from remit import catalog
 from remit.declare.nodes import parse
-from remit.draft.packs import tools_for
+from remit.draft.packs import is_alias, tools_for
 from remit.forms.texts import plain
 from remit.model.decoding import Decoding
 from remit.scan.model import Place
@@ -114,12 +114,20 @@ def beside(host: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
 @cache
 def meanings(tool: str, host: str | None = None) -> frozenset[str]:
     """What a written name gives: as its host understands it, else what it gives in every pack that knows it."""
-    tools, _ = _table()
     own = pack_of_host(host) if host is not None else None
-    if own in tools and (found := _gives(tool, own)):
+    if own in _table()[0] and not is_alias(tool, own) and (found := _gives(tool, own)):
         return found
-    every = [found for pack in tools if (found := _gives(tool, pack))]
+    every = [found for pack in _table()[0] if (found := _gives(tool, pack))]
     return frozenset.intersection(*every) if every else frozenset()
+
+
+def named_tools(tool: str, pack: str, host: str | None) -> list[str]:
+    """The tools of a pack that a written name means, and that give no more than it does: `create_file` is a name of
+    Claude Code's Write, too, but there it would overwrite."""
+    given = dict(gives(pack))
+    names = tools_for(tool, pack)
+    means = meanings(tool, host) if is_alias(tool, pack) else None
+    return [name for name in names if means is None or given.get(name, frozenset()) <= means]
 
 
 def _gives(tool: str, pack: str) -> frozenset[str]:

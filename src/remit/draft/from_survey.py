@@ -8,18 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from remit.draft.agreed import Limit, limit_of, refusal, source_of
-from remit.draft.equivalents import Equal, Granted, beside, meanings, translated
+from remit.draft.equivalents import Equal, Granted, beside, meanings, named_tools, translated
 from remit.draft.from_tools import Served, names_served
 from remit.draft.history import judged
 from remit.draft.limits import commands_of, globs_of, program_of, runs_of, sites_of
 from remit.draft.model import CONFINE, CONFINEMENT, Draft, quoted
-from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, tools_for, writing_call
+from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, writing_call
 from remit.draft.taken import Rule, allowed_runs, asks, meant, takes
 from remit.model.text import shown
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place, Survey
 from remit.scan.names import key_of
 from remit.scan.settings import is_everybody
 from remit.scan.vocabulary import capability, pack_of_host, tokens
+from remit.scopes.glob import Glob
+from remit.scopes.globset import GlobSet
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:/-]{0,63}")
 _LOOK = ("read", "search")
@@ -57,6 +59,38 @@ class Section(msgspec.Struct):
         question = Question(kind, self.name, text)
         if question not in self.questions:
             self.questions.append(question)
+
+    def drop(self) -> None:
+        """What a denial takes away altogether is not in the draft, nor a limit beside the tool without one."""
+        whole = {rule.tool for rule in self.rules if rule.whole}
+        self.rules = [rule for rule in self.rules if rule.whole or rule.tool not in whole]
+        for rule in list(self.rules):
+            denial = self.denied(rule)
+            if denial is not None:
+                text = f"`{rule.tool}` left out: {denial.place} denies it, {rule.place} grants it"
+                self.ask("are granted what another place denies; it is left out", text)
+                self.rules.remove(rule)
+        held = {rule.tool for rule in self.rules}
+        asked = {rule.tool for rule in self.takes if rule.ask and rule.whole}
+        self.takes = [
+            rule
+            for rule in self.takes
+            if rule.tool in held
+            and (not rule.ask or ((rule.whole or rule.tool not in asked) and not self.denied(rule)))
+        ]
+
+    def denied(self, rule: Rule) -> Rule | None:
+        """A denial of all paths that a rule is about."""
+        denials = [one for one in self.takes if not one.ask and one.tool == rule.tool and one.part == "path"]
+        denied = GlobSet(Glob.parse(value) for one in denials for value in one.values)
+        globs = rule.values if rule.part == "path" else ["**"]
+        return denials[0] if denials and all(denied.includes(Glob.parse(glob)) for glob in globs) else None
+
+    def may_run(self, rule: Rule) -> bool:
+        """Whether the agent may run any of the commands that a rule is about: it says nothing about others."""
+        mine = [one for one in self.rules if one.tool == rule.tool]
+        programs = {program_of(run) for run in rule.runs}
+        return any(one.whole or programs & {program_of(run) for run in one.runs} for one in mine)
 
 
 class _Drafting(msgspec.Struct):
@@ -287,7 +321,7 @@ class _Writing:
         """The tools of the pack that a name means, if its host's tools are those of the pack."""
         if self.pack is None or (self.own.host is not None and pack_of_host(self.own.host) != self.pack):
             return []
-        return tools_for(entry.tool, self.pack)
+        return named_tools(entry.tool, self.pack, self.own.host)
 
     def _grant(self, rule: Rule, kind: str, limit: Limit) -> None:
         refused = next((one for one in self._denials() if one[1].scope is None and rule.tool in one[0]), None)
@@ -297,7 +331,7 @@ class _Writing:
             return
         self.section.rules.append(rule)
         self.section.delegates |= kind == "delegate"
-        if kind == "write" and limit.scope and rule.scope is not None:
+        if kind == "write" and limit.scope and (rule.scope is not None or rule.values):
             said = judged(globs_of(limit.scope), self.drafting.paths)
             if said is not None:
                 self.section.ask("have scopes that admit no committed file", said)
@@ -336,7 +370,7 @@ class _Writing:
             *(tool for tools, one, _ in self._denials() for tool in tools if one.scope is None),
         ]
         found, left = translated(self.foreign, self.pack, denied)
-        whole = {rule.tool for rule in self.section.rules if rule.scope is None and not rule.runs}
+        whole = {rule.tool for rule in self.section.rules if rule.whole}
         for one in found:
             if one.equal.tool in whole:
                 continue
@@ -365,7 +399,7 @@ class _Writing:
             *([path] if equal.new_only or limit.scope else []),
             *([f"effect: {equal.effect}"] if equal.effect else []),
         ]
-        return msgspec.structs.replace(rule, scope="{" + ", ".join(limits) + "}")
+        return msgspec.structs.replace(rule, scope="{" + ", ".join(limits) + "}", part=None)
 
     def _rule(self, tool: str, kind: str, limit: Limit, note: str | None) -> Rule | None:
         if kind == "shell":
@@ -378,7 +412,7 @@ class _Writing:
         sites = sites_of(limit.scope) if kind == "network" else []
         if globs or sites:
             part = "path" if globs else "url"
-            return Rule(tool, limit.place, f"{{{part}: [" + ", ".join(quoted(one) for one in globs or sites) + "]}")
+            return Rule(tool, limit.place, part=part, values=tuple(globs or sites), note=note)
         words = f"“{shown(limit.scope, 60)}”" if limit.scope else "a scope that is not given"
         self.section.ask(
             "have limits that are no patterns; those tools are left out",
@@ -430,15 +464,8 @@ class _Writing:
             held = {rule.tool for rule in self.section.rules}
             spoken = (*self.settings, *(one for one in self.agent.accounts if one.kind in _HOSTS_OWN))
             found = takes(spoken, held, self.pack, self.drafting.left)
-            self.section.takes += [rule for rule in found if not rule.runs or self._may_run(rule)]
-
-    def _may_run(self, rule: Rule) -> bool:
-        """Whether the agent may run any of the commands that a rule is about: it says nothing about others."""
-        mine = [one for one in self.section.rules if one.tool == rule.tool]
-        programs = {program_of(run) for run in rule.runs}
-        return any(
-            (one.scope is None and not one.runs) or programs & {program_of(run) for run in one.runs} for one in mine
-        )
+            self.section.takes += [rule for rule in found if not rule.runs or self.section.may_run(rule)]
+            self.section.drop()
 
 
 def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting) -> Section | None:
@@ -473,6 +500,7 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
             scope = f"{{except: {{shell: {{sets: [inspect, git-read]{more}}}, path: {seen}}}}}"
             main.takes.append(Rule(tool, place, scope if shell else None, ask=True))
         main.takes += [rule for rule in limits if not rule.ask or rule.runs or rule.tool not in changes]
+    main.drop()
     return main
 
 
@@ -523,19 +551,23 @@ def _rules(section: Section, packs: Sequence[str]) -> Iterator[str]:
         yield "    may: []"
         return
     yield "    may:"
-    reads = any(rule.scope is None for rule in section.rules if capability(rule.tool) == "read")
-    by_place: dict[tuple[str, str | None, str | None, bool], list[Rule]] = {}
+    reads = any(rule.whole for rule in section.rules if capability(rule.tool) == "read")
+    by_place: dict[Rule, list[Rule]] = {}
     for rule in dict.fromkeys(section.rules):
-        by_place.setdefault((str(rule.place), rule.scope, rule.note, bool(rule.runs)), []).append(rule)
-    for (place, scope, note, limited), rules in by_place.items():
-        source = f"   # {shown(place, 100)}{f'; {note}' if note else ''}"
+        alike = msgspec.structs.replace(rule, tool="", runs=("",) if rule.runs else (), host=None)
+        by_place.setdefault(alike, []).append(rule)
+    for one, rules in by_place.items():
+        limited, scope, part, values = bool(one.runs), one.scope, one.part, one.values
+        place, note = one.place, one.note
+        source = f"   # {shown(str(place), 100)}{f'; {note}' if note else ''}"
         tools = dict.fromkeys(rule.tool for rule in rules)
         if limited:
             for tool in tools:
                 yield f"      - {tool}: {_run([one for one in rules if one.tool == tool], reads=reads)}{source}"
-        elif scope is None:
+        elif scope is None and not values:
             yield f"      - [{', '.join(map(quoted, tools))}]{source}"
         else:
+            scope = scope if scope is not None else f"{{{part}: [{', '.join(map(quoted, values))}]}}"
             yield from (f"      - {quoted(tool)}: {scope}{source}" for tool in tools)
     yield from _taken(section)
 

@@ -60,6 +60,12 @@ def tools_for(token: str, pack: str) -> Sequence[str]:
     return sorted({tool for name, tool in names.items() if name.rpartition("/")[2] == key})  # `usages`: search/usages
 
 
+def is_alias(token: str, pack: str) -> bool:
+    """Whether a written name is another name of a tool of a pack."""
+    name = names_of(pack).get(tool_key(token))
+    return name is not None and tool_key(name) != tool_key(token)
+
+
 @cache
 def _deletes(tool: str, pack: str) -> bool:
     """Whether a tool deletes files: a word such as `edit` grants none that does."""

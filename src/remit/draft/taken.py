@@ -36,6 +36,11 @@ class Rule(msgspec.Struct, frozen=True):
     ask: bool = False
     """Among what takes away: whether a person is asked, rather than the call denied."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether it is about every call of the tool."""
+        return self.scope is None and not self.runs and not self.values
+
 
 def asks(entry: Entry) -> bool:
     """Whether a host asks a person before every call that the entry is about."""
@@ -70,7 +75,7 @@ def takes(accounts: Iterable[Account], held: Set[str], pack: str, left: list[tup
 def _takes(entry: Entry) -> bool:
     if entry.mark is Mark.NO:
         return entry.scope is not None
-    return (asks(entry) or entry.scope == BY_PATTERN) and capability(entry.tool) in _CHANGES
+    return entry.asked or (entry.scope in (ASK, BY_PATTERN) and capability(entry.tool) in _CHANGES)
 
 
 def _rule(tool: str, entry: Entry, pack: str) -> Rule | None:
