@@ -120,6 +120,10 @@ def test_a_scope_that_admits_what_was_committed_is_fine():
         ("docs/ and CHANGELOG.md", ["docs/**", "CHANGELOG.md"]),
         ("src/**, tests/**", ["src/**", "tests/**"]),
         ("interactive mode only", []),
+        ("everything but `secrets/**`", []),
+        ("src/**, not src/gen/**", []),
+        ("alles außer `secrets/**`", []),
+        ("除 secrets/** 以外", []),
         ("`*`", []),
     ],
 )

@@ -110,9 +110,9 @@ def _joined(account: Account, entries: Sequence[Entry]) -> Limit:
 
 
 def _scoped(account: Account, entry: Entry, own: Account) -> list[Entry]:
-    """The entries by which a place limits a tool; none if it does not. A limit on all writing that it grants limits
-    every tool that writes: `Edit` would write where its `Write` may not."""
+    """The entries by which a place limits a tool; none if it does not. A limit on writing limits every tool that
+    writes and is not named: `Edit` would write where its `Write` may not."""
     same = [one for one in account.allowed() if tool_key(one.tool) == tool_key(entry.tool)]
     if not same and capability(entry.tool) == "write" and account.closed and account is not own:
-        same = [one for one in account.allowed() if capability(one.tool) == "write"]
+        same = [one for one in account.allowed() if capability(one.tool) == "write" and one.mark is Mark.SCOPED]
     return same if all(one.mark is Mark.SCOPED and not (asks(one) and _exact(account)) for one in same) else []

@@ -89,6 +89,11 @@ def _rules() -> dict[str, _Rules]:
     return _RULES.convert(_catalog()["rules"])
 
 
+def but_words() -> frozenset[str]:
+    """Words by which a sentence says that something is not meant."""
+    return frozenset(_catalog()["but"])
+
+
 def gives(pack: str) -> list[tuple[str, frozenset[str]]]:
     """Each tool of a pack with all that it gives."""
     return [(row.tool, row.gives) for row in _table()[0].get(pack, ()) if row.width[0]]

@@ -11,7 +11,7 @@ from remit.draft.agreed import Limit, limit_of, refusal, source_of
 from remit.draft.equivalents import Equal, Granted, beside, meanings, named_tools, translated
 from remit.draft.from_tools import Served, names_served
 from remit.draft.history import judged
-from remit.draft.limits import commands_of, globs_of, program_of, runs_of, sites_of
+from remit.draft.limits import Said, commands_of, globs_of, is_said, program_of, runs_of, said, sites_of
 from remit.draft.model import CONFINE, CONFINEMENT, Draft, quoted
 from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, writing_call
 from remit.draft.taken import Rule, allowed_runs, asks, meant, takes
@@ -332,9 +332,9 @@ class _Writing:
         self.section.rules.append(rule)
         self.section.delegates |= kind == "delegate"
         if kind == "write" and limit.scope and (rule.scope is not None or rule.values):
-            said = judged(globs_of(limit.scope), self.drafting.paths)
-            if said is not None:
-                self.section.ask("have scopes that admit no committed file", said)
+            problem = judged(globs_of(limit.scope), self.drafting.paths)
+            if problem is not None:
+                self.section.ask("have scopes that admit no committed file", problem)
 
     def _unknown(self, entry: Entry) -> None:
         what = f"no tool of {self.pack or 'a pack'} that Remit knows; if there is one, declare it under `tools:`"
@@ -402,6 +402,8 @@ class _Writing:
         return msgspec.structs.replace(rule, scope="{" + ", ".join(limits) + "}", part=None)
 
     def _rule(self, tool: str, kind: str, limit: Limit, note: str | None) -> Rule | None:
+        if limit.scope and is_said(limit.scope):
+            return self._said(tool, kind, limit)
         if kind == "shell":
             return self._shell(tool, limit)
         if limit.scope is None:
@@ -413,12 +415,38 @@ class _Writing:
         if globs or sites:
             part = "path" if globs else "url"
             return Rule(tool, limit.place, part=part, values=tuple(globs or sites), note=note)
+        self._wordy(tool, limit)
+        return None
+
+    def _said(self, tool: str, kind: str, limit: Limit) -> Rule | None:
+        """The rule for a limit as `remit docs` writes it."""
+        found, rule = said(limit.scope or ""), Rule(tool, limit.place)
+        if found is not None and found.asks:
+            self.section.takes.append(msgspec.structs.replace(rule, ask=True))
+            found = msgspec.structs.replace(found, asks=False)
+        if found == Said():
+            return rule
+        if found is not None and kind == "shell" and not found.allow and shell_argument(tool, self.pack or ""):
+            if not found.sets:
+                return msgspec.structs.replace(rule, runs=found.runs)
+            runs = f", run: [{', '.join(found.runs)}]" if found.runs else ""
+            return msgspec.structs.replace(rule, scope=f"{{shell: {{sets: [{', '.join(found.sets)}]{runs}}}}}")
+        if found is not None and kind in ("write", "read", "search") and found.allow and not found.runs:
+            if not (found.beside or found.new_only):
+                return msgspec.structs.replace(rule, part="path", values=found.allow)
+            parts = [f"allow: [{', '.join(map(quoted, found.allow))}]"]
+            parts += [f"except: [{', '.join(map(quoted, found.beside))}]"] if found.beside else []
+            parts += ["new_only: true"] if found.new_only else []
+            return msgspec.structs.replace(rule, scope=f"{{path: {{{', '.join(parts)}}}}}")
+        self._wordy(tool, limit)
+        return None
+
+    def _wordy(self, tool: str, limit: Limit) -> None:
         words = f"“{shown(limit.scope, 60)}”" if limit.scope else "a scope that is not given"
         self.section.ask(
             "have limits that are no patterns; those tools are left out",
             f"`{tool}` left out: it is limited to {words}, which is no pattern ({limit.place})",
         )
-        return None
 
     def _hands(self, scope: str) -> bool:
         """Whether a limit names agents of the draft; it hands work to no others then."""

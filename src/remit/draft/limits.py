@@ -15,11 +15,14 @@ import msgspec
 
 from remit.compile import build_rulebook
 from remit.declare.nodes import parse
+from remit.draft.equivalents import but_words
 from remit.draft.history import is_glob
 from remit.draft.model import quoted
 from remit.forms.texts import plain
-from remit.languages.programs.profiles import profile_of
+from remit.languages.programs.profiles import profile_of, programs
 from remit.model.errors import PolicyError
+from remit.scopes.glob import Glob
+from remit.scopes.globset import GlobSet
 
 _GLOB = re.compile(r"[\w.*@{},/-]*[*/][\w.*@{},/-]*|[\w-]+\.(?:md|ya?ml|json|txt|csv|db)\b")
 _STAR = re.compile(r"(?::\*| \*|\*)$")
@@ -119,13 +122,111 @@ def loads(run: str) -> bool:
     return True
 
 
+class Said(msgspec.Struct, frozen=True):
+    """A limit in the words of `remit docs`: entries of `run`, or paths, and whether a person is asked."""
+
+    runs: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    """Paths within `allow` that are not admitted."""
+    new_only: bool = False
+    asks: bool = False
+
+
+_SAID = re.compile(r"(?:path|shell|locks|not|ask) ")
+_PATH = re.compile(r"path (?P<allow>.+?)(?: except (?P<beside>.+?))?(?P<new> \(new files only\))?")
+_ENTRY = re.compile(r"(?P<program>[^\s()]+) \((?P<kind>targets |-m )?(?P<words>[^();]+)\)")
+
+
+def is_said(limit: str) -> bool:
+    """Whether a limit may be in the words of `remit docs`."""
+    return _SAID.match(limit) is not None
+
+
+def said(limit: str) -> Said | None:
+    """A limit as `remit docs` writes it; None if a part of it is not understood, or says more than a draft can."""
+    found = Said()
+    for part in _outside(limit, "; "):
+        read = _part(part, found)
+        if read is None:
+            return None
+        found = read
+    return found if found.asks or found.runs or found.sets or found.allow else None
+
+
+def _part(part: str, so_far: Said) -> Said | None:
+    if part == "ask human":
+        return msgspec.structs.replace(so_far, asks=True)
+    if part.startswith("shell ") and not (so_far.runs or so_far.sets):
+        return _entries(part.removeprefix("shell "), so_far)
+    path = _PATH.fullmatch(part)
+    if path is not None and not (
+        so_far.new_only or so_far.beside or (so_far.allow and (path["beside"] or path["new"]))
+    ):
+        allow, beside = _listed(path["allow"]), _listed(path["beside"] or "")
+        given = (*so_far.allow, *allow)
+        return msgspec.structs.replace(so_far, allow=given, beside=beside, new_only=path["new"] is not None)
+    if part.startswith("not path ") and so_far.allow:
+        return msgspec.structs.replace(so_far, beside=(*so_far.beside, *_listed(part.removeprefix("not path "))))
+    if part.startswith("locks ") and so_far.allow and " except " not in part:
+        locks = GlobSet(Glob.parse(text) for text in _listed(part.removeprefix("locks ")) if is_glob(text))
+        return so_far if all(is_glob(text) and locks.includes(Glob.parse(text)) for text in so_far.allow) else None
+    return None
+
+
+def _entries(text: str, so_far: Said) -> Said | None:
+    runs: list[str] = []
+    sets: list[str] = []
+    for entry in _outside(text, ", "):
+        limited = _ENTRY.fullmatch(entry)
+        if limited is not None:
+            words = ", ".join(quoted(word) for word in limited["words"].split(", "))
+            key = {"targets ": "targets", "-m ": "module"}.get(limited["kind"] or "", "sub")
+            runs.append(f"{{{quoted(limited['program'])}: {{{key}: [{words}]}}}}")
+        elif entry in programs().sets and profile_of(entry) is None:
+            sets.append(entry)
+        else:
+            runs.append(quoted(entry))
+    if not all(map(loads, runs)) or any(entry in programs().sets for entry in runs):
+        return None
+    return msgspec.structs.replace(so_far, runs=tuple(runs), sets=tuple(sets))
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part for part in text.split(", ") if part)
+
+
+def _outside(text: str, mark: str) -> list[str]:
+    """The parts of a text between marks that stand outside of brackets."""
+    found, depth = [""], 0
+    for part in re.split(rf"({re.escape(mark)}|[()])", text):
+        depth += (part == "(") - (part == ")")
+        if part == mark and depth == 0:
+            found.append("")
+        else:
+            found[-1] += part
+    return found
+
+
 def globs_of(text: str) -> list[str]:
-    """The globs that a sentence names: in code spans if it has any, else words that look like one."""
+    """The globs that a sentence names: in code spans if it has any, else words that look like one. None if it says that
+    some of them are not meant."""
+    if _but().search(text):
+        return []
     spans = re.findall(r"`([^`]+)`", text)
     found = [word for span in (spans or [text]) for word in _GLOB.findall(span) if not re.search(r"[\\^$()+]", span)]
     clean = (word.strip(",.").removeprefix("./") for word in found)
     globs = (f"{word}**" if word.endswith("/") else word for word in clean)
     return [glob for glob in dict.fromkeys(globs) if glob.strip("*/") and is_glob(glob)]
+
+
+@cache
+def _but() -> re.Pattern[str]:
+    words = sorted(but_words(), key=len, reverse=True)
+    return re.compile(
+        "|".join(rf"\b{re.escape(word)}\b" if word.isascii() else re.escape(word) for word in words), re.I
+    )
 
 
 def sites_of(text: str) -> list[str]:
