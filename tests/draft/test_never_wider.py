@@ -30,7 +30,7 @@ from remit.model.call import Call
 from remit.model.facts import Facts
 from remit.model.rulebook import Rulebook
 from remit.scan.survey import scan
-from tests.scan.repositories import write
+from tests.scan.repositories import definition, write
 
 TODAY = datetime.date(2026, 11, 19)
 LOOKING = ("ls -la", "git status", "git log --oneline")
@@ -215,7 +215,7 @@ def definitions(draw: st.DrawFn, pool: tuple[Token, ...], name: str) -> tuple[st
     elif form == "objects":
         head = "tools:\n" + "".join(f"  - name: {json.dumps(one)}\n    description: x\n" for one in texts)
     elif form == "nested":
-        head = f"tools:\n  primary: [{json.dumps(texts[0])}]\n  more: [{', '.join(json.dumps(one) for one in texts[1:])}]\n"
+        head = f"tools:\n  primary: {json.dumps(texts[:1])}\n  more: {json.dumps(texts[1:])}\n"
     elif form == "empty":
         source.grants, head = [], "tools: []\n"
     elif form in ("none", "null", "star"):
@@ -335,7 +335,7 @@ def drafted(found: Repository) -> Rulebook:
     return build_rulebook(plain(parse(draft.policy, "draft")))
 
 
-def wider(found: Repository) -> tuple[list[tuple[str, str, object]], int]:
+def wider(found: Repository) -> tuple[list[tuple[str, str, dict[str, object]]], int]:
     """The calls that the draft allows and some place does not, and how many it allows."""
     book = drafted(found)
     packs = frozenset(pack for pack in catalog.packs() if pack in ("claude-code", "vscode"))
@@ -343,7 +343,8 @@ def wider(found: Repository) -> tuple[list[tuple[str, str, object]], int]:
         packs -= {"claude-code"}
     if "read_file" not in book.book.tools:
         packs -= {"vscode"}
-    wrong, allowed = [], 0
+    wrong: list[tuple[str, str, dict[str, object]]] = []
+    allowed = 0
     for agent in found.sources:
         for call, act in calls(agent, packs):
             decision = decide(book, call, Facts(root="/work"))
@@ -364,9 +365,10 @@ def test_what_a_draft_allows_every_place_allows(found: Repository) -> None:
 
 ALL = Repository(
     {
-        "a/.claude/agents/alpha.md": "---\nname: alpha\ndescription: Works.\ntools: Read, Write, Edit, Bash, WebFetch\n---\nx\n",
-        "b/.claude/agents/alpha.md": "---\nname: alpha\ndescription: Works.\ntools: Read, Edit(docs/**), Bash(npm test), WebFetch\n"
-        "disallowedTools: WebFetch\n---\nx\n",
+        "a/.claude/agents/alpha.md": definition("alpha", "Read, Write, Edit, Bash, WebFetch"),
+        "b/.claude/agents/alpha.md": definition(
+            "alpha", "Read, Edit(docs/**), Bash(npm test), WebFetch\ndisallowedTools: WebFetch"
+        ),
         ".claude/settings.json": '{"permissions": {"deny": ["Read(.env)"], "ask": ["Edit(docs/b/**)"]}}',
     },
     {

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -96,11 +95,8 @@ def policies(draw: st.DrawFn, *, sayable: bool) -> dict[str, Any]:
             _more(draw, agents[name], pack)
         if "Agent" in may:
             agents[name]["delegates_to"] = [other for other in names if other != name] or None
-    found = {
-        "remit": 1,
-        "use": [pack],
-        "agents": {name: {k: v for k, v in one.items() if v is not None} for name, one in agents.items()},
-    }
+    kept = {name: {key: value for key, value in one.items() if value is not None} for name, one in agents.items()}
+    found = {"remit": 1, "use": [pack], "agents": kept}
     if not sayable:
         found["tools"] = {
             "query": {"args": {"sql": "sql"}, "dialect": "sqlite"},
@@ -117,17 +113,23 @@ def _more(draw: st.DrawFn, agent: dict[str, Any], pack: str) -> None:
         st.lists(
             st.sampled_from(
                 (
-                    {"query": {"sql": {"select": ["t"]}}}, "query", {"refund": {"where": {"amount": {"max": 50}}}},
-                    {writes[0]: {"path": {"allow": ["src/**"], "except": ["src/gen/**"]}}}, {writes[0]: {"path": {"allow": ["docs/*.md"], "new_only": True}}},
-                    {shells[0]: {"shell": {"sets": ["inspect"]}}}, {shells[0]: {"shell": {"run": ["any"], "path": {"write": []}}}},
-                    {shells[0]: {"shell": {"run": ["npm run lint"]}}}, {looks[0]: {"when": {"environment": "dev"}}},
+                    {"query": {"sql": {"select": ["t"]}}},
+                    "query",
+                    {"refund": {"where": {"amount": {"max": 50}}}},
+                    {writes[0]: {"path": {"allow": ["src/**"], "except": ["src/gen/**"]}}},
+                    {writes[0]: {"path": {"allow": ["docs/*.md"], "new_only": True}}},
+                    {shells[0]: {"shell": {"sets": ["inspect"]}}},
+                    {shells[0]: {"shell": {"run": ["any"], "path": {"write": []}}}},
+                    {shells[0]: {"shell": {"run": ["pytest"], "path": {"write": ["src/**"]}, "filters": ["head"]}}},
+                    {shells[0]: {"shell": {"run": ["npm run lint"]}}},
+                    {looks[0]: {"when": {"environment": "dev"}}},
                     {shells[0]: {"shell": {"run": [{"npm": {"sub": ["run"], "options": []}}]}}},
                 )
             ),
             max_size=2,
             unique_by=str,
         )
-    )  # fmt: skip
+    )
     taken = st.one_of(
         st.sampled_from(everything),
         st.builds(lambda tool, globs: {tool: {"path": globs}}, st.sampled_from((*looks, *writes)), GLOBS),
@@ -183,9 +185,10 @@ def compared(data: dict[str, Any], marks: str) -> Iterator[tuple[str, str, dict[
     except PolicyError:
         assume(False)
     after = back(before, marks)
-    for agent in data["agents"] if after is not None else ():
-        known = agent in after.book.callers
-        later = dict_of(verdicts(after, agent)) if known else {}
+    if after is None:
+        return
+    for agent in data["agents"]:
+        later = dict_of(verdicts(after, agent)) if agent in after.book.callers else {}
         for call, was in verdicts(before, agent):
             now = later.get(repr(call), "deny")
             if was != now:

@@ -113,6 +113,10 @@ def _scoped(account: Account, entry: Entry, own: Account) -> list[Entry]:
     """The entries by which a place limits a tool; none if it does not. A limit on writing limits every tool that
     writes and is not named: `Edit` would write where its `Write` may not."""
     same = [one for one in account.allowed() if tool_key(one.tool) == tool_key(entry.tool)]
-    if not same and capability(entry.tool) == "write" and account.closed and account is not own:
-        same = [one for one in account.allowed() if capability(one.tool) == "write" and one.mark is Mark.SCOPED]
-    return same if all(one.mark is Mark.SCOPED and not (asks(one) and _exact(account)) for one in same) else []
+    free = [one for one in same if one.mark is Mark.YES or (asks(one) and _exact(account))]
+    if capability(entry.tool) == "write" and account.closed and account is not own:
+        writes = [one for one in account.allowed() if capability(one.tool) == "write"]
+        given = {word for one in writes if one.mark is Mark.YES for word in meanings(one.tool, account.host)}
+        if not same or (free and not meanings(entry.tool, own.host) <= given):
+            return [one for one in writes if one.mark is Mark.SCOPED]
+    return [] if free else same

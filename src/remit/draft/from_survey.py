@@ -141,6 +141,7 @@ def draft_from(
         _ask_name(section, named[section.name])
     questions += [question for section in found for question in section.questions]
     main = _main(found, packs, drafting)
+    questions += main.questions if main is not None else []
     questions += _unsaid(drafting.left)
     if _runs_commands(found, packs):
         questions.append(Question("confinement", None, CONFINE))
@@ -524,6 +525,10 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
         for tool in changes:
             shell = shell_argument(tool, pack) is not None
             runs = allowed_runs(settings, pack) if shell else []
+            if runs:
+                names = ", ".join(f"`{run.strip('{}')}`" for run in runs[:_SHARED])
+                rest = f" and {len(runs) - _SHARED} more" if len(runs) > _SHARED else ""
+                main.ask("run", f"runs {names}{rest} without a question, since settings of the host allow it")
             more = f", run: [{', '.join(runs)}]" if runs else ""
             scope = f"{{except: {{shell: {{sets: [inspect, git-read]{more}}}, path: {seen}}}}}"
             main.takes.append(Rule(tool, place, scope if shell else None, ask=True))
