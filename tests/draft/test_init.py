@@ -12,9 +12,10 @@ import pytest
 from remit.compile import build_rulebook, load_rulebook
 from remit.decide import decide
 from remit.declare.nodes import parse
-from remit.draft.from_survey import draft_from, globs_of
-from remit.draft.from_tools import ToolListError, draft_from_tools
+from remit.draft.from_survey import draft_from
+from remit.draft.from_tools import ToolListError, draft_from_tools, served_tools
 from remit.draft.history import committed, judged
+from remit.draft.limits import globs_of
 from remit.draft.model import Draft
 from remit.draft.teams import draft_for, teams
 from remit.forms.texts import plain
@@ -68,7 +69,7 @@ def test_what_the_sources_agree_on(tmp_path: Path):
     assert "# .claude/agents/builder.md:4" in draft.policy
     said = "\n".join(draft.decisions)
     assert "builder: `Write` left out: AGENTS-AND-TOOLS.md:5 denies it" in said
-    assert "builder: `mcp__db__query` left out: a tool of an MCP server" in said
+    assert "builder: `mcp__db__query` left out: AGENTS-AND-TOOLS.md:5 denies it" in said
     assert "free: has no tool list" in said
 
 
@@ -119,6 +120,10 @@ def test_a_scope_that_admits_what_was_committed_is_fine():
         ("docs/ and CHANGELOG.md", ["docs/**", "CHANGELOG.md"]),
         ("src/**, tests/**", ["src/**", "tests/**"]),
         ("interactive mode only", []),
+        ("everything but `secrets/**`", []),
+        ("src/**, not src/gen/**", []),
+        ("alles außer `secrets/**`", []),
+        ("除 secrets/** 以外", []),
         ("`*`", []),
     ],
 )
@@ -163,7 +168,7 @@ TOOLS = {
 
 
 def test_a_servers_tools():
-    draft = draft_from_tools(json.dumps(TOOLS), "tracker")
+    draft = draft_from_tools(*served_tools(json.dumps(TOOLS), "tracker"), "tracker")
     book = book_of(draft)
     assert verdict(book, "reader", "mcp__tracker__get_issue", id=1) == "allow"
     assert verdict(book, "reader", "mcp__tracker__close_issue", id=1) == "deny"
@@ -177,7 +182,7 @@ def test_a_servers_tools():
 @pytest.mark.parametrize("text", ["{", "[1]", "{}", '{"tools": "x"}', '{"tools": []}', "[" * 100_000])
 def test_what_is_no_list_of_tools(text: str):
     with pytest.raises(ToolListError):
-        draft_from_tools(text, "x")
+        served_tools(text, "x")
 
 
 def test_a_draft_with_a_shell_proposes_confinement(tmp_path: Path):
@@ -216,13 +221,46 @@ def test_a_scope_that_another_place_does_not_give_is_left_out(tmp_path: Path):
     assert "t: `Bash` with “git diff:*” left out: AGENTS.md:5 limits it to “pytest”" in draft.decisions
 
 
-def test_what_settings_deny_is_for_a_person_to_decide(tmp_path: Path):
-    settings = json.dumps({"permissions": {"deny": ["Read(.env)", "WebFetch"]}})
-    files = {".claude/agents/t.md": definition("t", "Read"), ".claude/settings.json": settings}
-    said = [text for text in drafted(tmp_path, files).decisions if "settings.json" in text]
-    assert said == [
-        "`Read(.env)`: denied by .claude/settings.json:1, which only its host follows; add `may_not` to the agents"
-    ]
+def test_what_settings_deny_and_ask_about_is_in_the_draft(tmp_path: Path):
+    settings = {
+        "permissions": {
+            "allow": ["Bash(make test)"],
+            "ask": ["Bash(git commit:*)", "Edit(docs/**)"],
+            "deny": ["Read(.env)", "WebFetch", "Bash(git push:*)", "Bash(*deploy*)", "Read(~/keys)"],
+        }
+    }
+    files = {
+        ".claude/agents/t.md": definition("t", "Read, Edit, WebFetch, Bash"),
+        ".claude/agents/u.md": definition("u", "Read, Bash(ls:*)"),
+        ".claude/settings.json": json.dumps(settings, indent=1),
+    }
+    draft = drafted(tmp_path, files)
+    book = book_of(draft)
+    assert verdict(book, "t", "Read", file_path="/work/src/a") == "allow"
+    assert verdict(book, "t", "Read", file_path="/work/.env") == "deny"
+    assert verdict(book, "t", "Read", file_path="/work/a/.env/x") == "deny"
+    assert verdict(book, "main", "Read", file_path="/work/a/.env") == "deny"
+    for agent in ("t", "main"):
+        assert verdict(book, agent, "WebFetch", url="https://a.example/", prompt="x") == "deny"
+    edit = {"old_string": "a", "new_string": "b"}
+    assert verdict(book, "t", "Edit", file_path="/work/src/a", **edit) == "allow"
+    assert verdict(book, "t", "Edit", file_path="/work/docs/a", **edit) == "ask"
+    assert verdict(book, "t", "Bash", command="git add a") == "allow"
+    assert verdict(book, "t", "Bash", command="git commit -m x") == "ask"
+    assert verdict(book, "t", "Bash", command="git push") == "ask"
+    assert verdict(book, "main", "Bash", command="make test") == "allow"
+    assert verdict(book, "main", "Bash", command="make release") == "ask"
+    assert "git" not in draft.policy.partition("  u:")[2].partition("  main:")[0]
+    said = [text for text in draft.decisions if "settings.json" in text]
+    assert "t: `WebFetch` left out: .claude/settings.json:12 denies it to every agent" in said
+    assert any(text.startswith("`Bash(*deploy*)`, `Read(~/keys)`: only its host follows") for text in said)
+
+
+def test_the_session_looks_without_a_question(tmp_path: Path):
+    book = book_of(drafted(tmp_path, {".claude/agents/t.md": definition("t", "Read")}))
+    assert verdict(book, "main", "Bash", command="git status") == "allow"
+    assert verdict(book, "main", "Bash", command="ls -la | head") == "allow"
+    assert verdict(book, "main", "Bash", command="touch a") == "ask"
 
 
 def test_words_of_another_language_mean_tools_that_read(tmp_path: Path):
@@ -256,11 +294,14 @@ def test_agents_of_an_editor_are_carried_by_the_host_whose_hooks_it_runs(tmp_pat
     agent = "---\nname: tester\ndescription: Tests.\ntools: [read, edit, usages]\n---\nTests.\n"
     draft = drafted(tmp_path, {".github/agents/tester.agent.md": agent})
     book = book_of(draft)
-    assert "use: [vscode]" in draft.policy
+    assert "use: [vscode, copilot-cli]" in draft.policy
     assert book.book.hosts == {"copilot-cli": {"main": "main"}}
     assert verdict(book, "tester", "list_code_usages", symbolName="f") == "allow"
     assert verdict(book, "main", "read_file", filePath="/work/a") == "allow"
     assert verdict(book, "main", "create_file", filePath="/work/a", content="") == "ask"
+    assert verdict(book, "tester", "view", path="/work/a") == "allow"
+    assert verdict(book, "tester", "create", path="/work/a", file_text="") == "allow"
+    assert verdict(book, "tester", "bash", command="ls", description="") == "deny"
     assert "every call is judged as the main agent's" in draft.decisions[0]
 
 

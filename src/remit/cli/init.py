@@ -19,7 +19,7 @@ from remit.compile import build_rulebook
 from remit.declare.nodes import parse
 from remit.draft.from_python import draft_from_python
 from remit.draft.from_survey import draft_from
-from remit.draft.from_tools import ToolListError, draft_from_tools
+from remit.draft.from_tools import Served, ToolListError, draft_from_tools, served_tools
 from remit.draft.history import committed
 from remit.draft.model import Draft
 from remit.draft.teams import about, draft_for, teams
@@ -101,6 +101,8 @@ def command(
 def _draft(path: Path, team: str | None, tools: Path | None, server: str, host: str | None) -> Draft:
     if team is not None:
         return draft_for(team)
+    served: list[Served] = []
+    decisions: list[str] = []
     if tools is not None:
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,60}", server):
             raise InputError("--server: letters, digits, `_` and `-`")
@@ -109,12 +111,17 @@ def _draft(path: Path, team: str | None, tools: Path | None, server: str, host: 
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"--tools: can't read `{bounded(str(tools), 200)}`: {why(error)}") from None
         try:
-            return draft_from_tools(text, server)
+            served, decisions = served_tools(text, server)
         except ToolListError as error:
             help_ = "save a server's answer to tools/list, or its list of tools, as JSON"
             raise InputError(f"--tools {bounded(str(tools), 200)}: {error}", help=help_) from None
+    pack = known_name(host, catalog.hosts(), "host") if host else None
     survey = scan(str(path), today=datetime.date.today())
-    draft = draft_from(survey, committed(str(path)), known_name(host, catalog.hosts(), "host") if host else None)
+    draft = draft_from(survey, committed(str(path)), pack, served)
+    if served and (draft is None or not any(f"{one.name}" in draft.policy for one in served)):
+        return draft_from_tools(served, decisions, server)  # no agent here uses the server
+    if draft is not None and draft.agents:
+        return msgspec.structs.replace(draft, decisions=(*decisions, *draft.decisions))
     return draft if draft is not None else draft_for(_asked())
 
 

@@ -13,10 +13,11 @@ import msgspec
 
 from remit import catalog
 from remit.declare.nodes import parse
-from remit.draft.packs import tools_for
+from remit.draft.packs import is_alias, tools_for
 from remit.forms.texts import plain
 from remit.model.decoding import Decoding
 from remit.scan.model import Place
+from remit.scan.vocabulary import capability, pack_of_host
 
 
 class Granted(msgspec.Struct, frozen=True):
@@ -25,6 +26,14 @@ class Granted(msgspec.Struct, frozen=True):
     tool: str
     limit: str | None
     place: Place
+    host: str | None = None
+    whole: bool = False
+    """Whether a command of the limit without a star is the whole command."""
+
+    @property
+    def meanings(self) -> frozenset[str]:
+        """What it gives."""
+        return meanings(self.tool, self.host)
 
 
 class Equal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,26 +58,90 @@ class Translated(msgspec.Struct, frozen=True):
     sources: tuple[Granted, ...]
 
 
+class _Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a host reads a rule of its own settings and definitions."""
+
+    whole: bool = False
+    stands_for: dict[str, tuple[str, ...]] = {}
+    run: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+
+
 _EQUALS = Decoding(list[Equal])
+_RULES = Decoding(dict[str, _Rules])
+
+
+@cache
+def _catalog() -> dict[str, Any]:
+    found: dict[str, Any] = plain(parse(catalog.text("equivalents.yaml"), "catalog equivalents"))
+    return found
 
 
 @cache
 def _table() -> tuple[dict[str, tuple[Equal, ...]], dict[str, tuple[str, ...]]]:
-    data: dict[str, Any] = plain(parse(catalog.text("equivalents.yaml"), "catalog equivalents"))
+    data = _catalog()
     tools = {pack: tuple(_EQUALS.convert(rows)) for pack, rows in data["tools"].items()}
     return tools, {word: tuple(more) for word, more in data["implies"].items()}
 
 
-def meanings(tool: str) -> frozenset[str]:
-    """What a written name gives, if the tools that it names in any pack agree on that; else nothing."""
-    tools, _ = _table()
-    found = set()
-    for pack, rows in tools.items():
-        for name in tools_for(tool, pack):
-            whole = [row.gives for row in rows if row.tool == name]
-            if whole:
-                found.add(max(whole, key=len))
-    return frozenset(found.pop()) if len(found) == 1 else frozenset()
+@cache
+def _rules() -> dict[str, _Rules]:
+    return _RULES.convert(_catalog()["rules"])
+
+
+def but_words() -> frozenset[str]:
+    """Words by which a sentence says that something is not meant."""
+    return frozenset(_catalog()["but"])
+
+
+def gives(pack: str) -> list[tuple[str, frozenset[str]]]:
+    """Each tool of a pack with all that it gives."""
+    return [(row.tool, row.gives) for row in _table()[0].get(pack, ()) if row.width[0]]
+
+
+def is_whole(host: str | None) -> bool:
+    """Whether a command without a star is the whole command, in rules of this host."""
+    return host is not None and host in _rules() and _rules()[host].whole
+
+
+def stands_for(tool: str, host: str | None) -> tuple[str, ...]:
+    """The tools that a rule of this host about one of them means."""
+    rules = _rules().get(host) if host is not None else None
+    return rules.stands_for.get(tool, (tool,)) if rules is not None else (tool,)
+
+
+def beside(host: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What this host runs beside the commands of its rules, without a rule: programs, and filters after a pipe."""
+    rules = _rules().get(host) if host is not None else None
+    return (rules.run, rules.filters) if rules is not None else ((), ())
+
+
+@cache
+def meanings(tool: str, host: str | None = None) -> frozenset[str]:
+    """What a written name gives: as its host understands it, else what it gives in every pack that knows it."""
+    own = pack_of_host(host) if host is not None else None
+    if own in _table()[0] and not is_alias(tool, own) and (found := _gives(tool, own)):
+        return found
+    every = [found for pack in _table()[0] if (found := _gives(tool, pack))]
+    return frozenset.intersection(*every) if every else frozenset()
+
+
+def named_tools(tool: str, pack: str, host: str | None) -> list[str]:
+    """The tools of a pack that a written name means, and that give no more than it does: `create_file` is a name of
+    Claude Code's Write, too, but there it would overwrite."""
+    given = dict(gives(pack))
+    names = tools_for(tool, pack)
+    means = meanings(tool, host) if is_alias(tool, pack) else None
+    return [name for name in names if means is None or given.get(name, frozenset()) <= means]
+
+
+def _gives(tool: str, pack: str) -> frozenset[str]:
+    """What the tools of a pack that a name means give together, each as a whole."""
+    names = tools_for(tool, pack)
+    given = frozenset(word for name, words in gives(pack) if name in names for word in words)
+    if len(names) < 2:
+        return given
+    return given & frozenset(_catalog()["kinds"].get(capability(tool), ()))  # a word for a kind of tools means no other
 
 
 def translated(
@@ -82,7 +155,7 @@ def translated(
     never = {word for tool in denied for word in meanings(tool)}
     by_word: dict[str, list[Granted]] = {}
     for one in granted:
-        for word in meanings(one.tool):
+        for word in one.meanings:
             for given in (word, *(more for more in implied.get(word, ()) if more not in never)):
                 by_word.setdefault(given, []).append(one)
     found: list[Translated] = []
@@ -95,12 +168,12 @@ def translated(
             used.update(kept)
     whole = {one.equal.tool for one in found if one.equal.width[0]}
     covered = {word for row in rows if row.tool in whole for word in row.gives}  # a whole shell reads, too
-    return found, [one for one in granted if one not in used and not meanings(one.tool) <= covered]
+    return found, [one for one in granted if one not in used and not one.meanings <= covered]
 
 
 def _plainly(word: str, by_word: dict[str, list[Granted]]) -> list[Granted]:
     """The sources of a word: those that say it themselves, else those that imply it."""
-    own = [one for one in by_word[word] if word in meanings(one.tool)]
+    own = [one for one in by_word[word] if word in one.meanings]
     return own or by_word[word]
 
 

@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from remit.compile import build_rulebook
-from remit.declare.nodes import parse
-from remit.draft.equivalents import Equal, Granted, meanings, translated
-from remit.draft.history import is_glob, judged
+from remit.draft.agreed import Limit, limit_of, refusal, source_of
+from remit.draft.equivalents import Equal, Granted, beside, meanings, named_tools, translated
+from remit.draft.from_tools import Served, names_served
+from remit.draft.history import judged
+from remit.draft.limits import Said, commands_of, globs_of, is_said, program_of, runs_of, said, sites_of
 from remit.draft.model import CONFINE, CONFINEMENT, Draft, quoted
-from remit.draft.packs import host_of, of_kind, pack_for, tools_for, writing_call
-from remit.forms.texts import plain
-from remit.languages.programs.profiles import profile_of
-from remit.model.errors import PolicyError
+from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, writing_call
+from remit.draft.taken import Rule, allowed_runs, asks, meant, takes
 from remit.model.text import shown
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place, Survey
 from remit.scan.names import key_of
 from remit.scan.settings import is_everybody
-from remit.scan.vocabulary import capability, tool_key
+from remit.scan.vocabulary import capability, pack_of_host, tokens
+from remit.scopes.glob import Glob
+from remit.scopes.globset import GlobSet
 
-_GLOB = re.compile(r"[\w.*@{},/-]*[*/][\w.*@{},/-]*|[\w-]+\.(?:md|ya?ml|json|txt|csv|db)\b")
-_COMMAND = re.compile(r"^([a-z][\w.+-]*)(?: ([a-z][\w-]*))?(?::\*| \*|\*)?$")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:/-]{0,63}")
 _LOOK = ("read", "search")
+_CHANGES = ("write", "shell", "network")
+_LOOKING = "{shell: {sets: [inspect, git-read]}}"
+_READ_ONLY, _PLAN = "calls itself read-only", "works in plan mode"
+_PLURAL = {_READ_ONLY: "call themselves read-only", _PLAN: "work in plan mode"}
+_HOSTS_OWN = (Kind.DEFINITION, Kind.SETTINGS)
 _SHARED = 4
 """So many agents with one question are named; of more, the first."""
-
-
-class Rule(msgspec.Struct, frozen=True):
-    """One line of `may`: a tool, its scope as YAML, and where it comes from."""
-
-    tool: str
-    place: Place
-    scope: str | None = None
-    note: str | None = None
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -49,13 +43,16 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class Section(msgspec.Struct):
-    """What the draft says of one agent."""
+    """What the draft says of one agent: what it may do, and what of that is taken away or asked about."""
 
     name: str
     written: str
     rules: list[Rule] = []
+    takes: list[Rule] = []
     questions: list[Question] = []
     delegates: bool = False
+    hands_to: list[str] = []
+    """Those that it may hand work to, if its list names them; else it may to anybody."""
 
     def ask(self, kind: str, text: str) -> None:
         """One more question about this agent."""
@@ -63,47 +60,107 @@ class Section(msgspec.Struct):
         if question not in self.questions:
             self.questions.append(question)
 
+    def drop(self) -> None:
+        """What a denial takes away altogether is not in the draft, nor a limit beside the tool without one."""
+        whole = {rule.tool for rule in self.rules if rule.whole}
+        self.rules = [rule for rule in self.rules if rule.whole or rule.tool not in whole]
+        for rule in list(self.rules):
+            denial = self.denied(rule)
+            if denial is not None:
+                text = f"`{rule.tool}` left out: {denial.place} denies it, {rule.place} grants it"
+                self.ask("are granted what another place denies; it is left out", text)
+                self.rules.remove(rule)
+        held = {rule.tool for rule in self.rules}
+        asked = {rule.tool for rule in self.takes if rule.ask and rule.whole}
+        self.takes = [
+            rule
+            for rule in self.takes
+            if rule.tool in held
+            and (not rule.ask or ((rule.whole or rule.tool not in asked) and not self.denied(rule)))
+        ]
 
-def draft_from(survey: Survey, paths: Sequence[str] = (), host: str | None = None) -> Draft | None:
-    """A draft from what a survey found; None if it found no agent. `paths` are those that were ever committed.
+    def denied(self, rule: Rule) -> Rule | None:
+        """A denial of all paths that a rule is about."""
+        denials = [one for one in self.takes if not one.ask and one.tool == rule.tool and one.part == "path"]
+        denied = GlobSet(Glob.parse(value) for one in denials for value in one.values)
+        globs = rule.values if rule.part == "path" else ["**"]
+        return denials[0] if denials and all(denied.includes(Glob.parse(glob)) for glob in globs) else None
+
+    def may_run(self, rule: Rule) -> bool:
+        """Whether the agent may run any of the commands that a rule is about: it says nothing about others."""
+        mine = [one for one in self.rules if one.tool == rule.tool]
+        programs = {program_of(run) for run in rule.runs}
+        return any(one.whole or programs & {program_of(run) for run in one.runs} for one in mine)
+
+
+class _Drafting(msgspec.Struct):
+    """What the sections of a draft share."""
+
+    paths: Sequence[str]
+    """Those that were ever committed."""
+    names: Sequence[str]
+    settings: Sequence[Account]
+    """What hosts let every agent do."""
+    served: Sequence[Served]
+    """Tools of an MCP server, as it declares them."""
+    left: list[tuple[Entry, Account]] = []
+    """What settings deny or ask about, and no rule can say."""
+
+    def settings_for(self, pack: str | None, agent: Agent | None = None) -> list[Account]:
+        """The settings of the hosts that run an agent; of the pack's own, for the session."""
+        hosts = {one.host for one in agent.accounts if one.kind is not Kind.SETTINGS} if agent is not None else set()
+        return [one for one in self.settings if one.host in hosts or pack_of_host(one.host or "") == pack]
+
+
+def draft_from(
+    survey: Survey, paths: Sequence[str] = (), host: str | None = None, served: Sequence[Served] = ()
+) -> Draft | None:
+    """A draft from what a survey found; None if it found no agent. `paths` are those that were ever committed, and
+    `served` what an MCP server offers.
 
     With a host, in that one's tools: what was written for another is translated."""
     agents = [agent for agent in survey.agents if _speaks(agent)]
     if not agents:
         return None
-    accounts = [account for agent in survey.agents for account in agent.accounts if account.host is not None]
-    hosts = [a.host for a in accounts if a.kind is Kind.DEFINITION and a.host is not None] or [
-        a.host for a in accounts if a.kind is Kind.SETTINGS and a.host is not None
-    ]
-    written = [entry.tool for agent in agents for account in agent.accounts for entry in account.entries]
-    pack = host if host is not None else pack_for(hosts, written)
+    packs = _packs(survey, agents, host)
     questions: list[Question] = []
-    if pack is None:
+    if not packs:
         text = "no tool here belongs to a pack of Remit's: declare the tools under `tools:` (docs/policy.md#tools)"
         questions.append(Question("no pack", None, text))
     elif host is None:
-        questions += _host(pack, guessed=not hosts)
-    sections: dict[str, Section] = {}
-    for agent in agents:
-        name = agent.name if _NAME.fullmatch(agent.name) else key_of(agent.name)
+        hosts = [one.host for agent in survey.agents for one in agent.accounts if one.kind is not Kind.MATRIX]
+        questions += _host(packs[0], guessed=not any(hosts))
+    named = dict(_named(agents))
+    for agent in named.pop("", ()):
         place = agent.accounts[0].place
-        if name in sections:
-            text = f"is defined below {shown(agent.team) or 'the root'} too ({place}); only one is in the draft"
-            questions.append(Question("are defined more than once; only one is in the draft", name, text))
-        elif not _NAME.fullmatch(name):
-            questions.append(
-                Question("no name", None, f"`{shown(agent.name)}` left out: a policy can't name it ({place})")
-            )
-        else:
-            sections[name] = _section(agent, name, pack, paths)
-            _ask_name(sections[name], agent)
-    questions += [question for section in sections.values() for question in section.questions]
-    questions += _settings(survey, {rule.tool for section in sections.values() for rule in section.rules}, pack)
-    if _runs_commands([*sections.values()], pack):
+        questions.append(Question("no name", None, f"`{shown(agent.name)}` left out: a policy can't name it ({place})"))
+    settings = [one for agent in survey.agents if is_everybody(agent) for one in agent.accounts]
+    drafting = _Drafting(paths, list(named), settings, served)
+    found = [_section(name, same, packs, drafting) for name, same in named.items()]
+    for section in found:
+        _ask_name(section, named[section.name])
+    questions += [question for section in found for question in section.questions]
+    main = _main(found, packs, drafting)
+    questions += main.questions if main is not None else []
+    questions += _unsaid(drafting.left)
+    if _runs_commands(found, packs):
         questions.append(Question("confinement", None, CONFINE))
-    found = list(sections.values())
-    main = next(name for name in ("main", "main-session", "remit-main") if name not in sections)
-    return Draft(_policy(found, pack, main), _tests(found, pack), tuple(_grouped(questions)), len(found))
+    used = {rule.tool for section in found for rule in section.rules}
+    lines = [line for tool in served if tool.name in used for line in tool.lines]
+    return Draft(_policy(found, packs, main, lines), _tests(found, packs), tuple(_grouped(questions)), len(found))
+
+
+def _packs(survey: Survey, agents: Sequence[Agent], host: str | None) -> list[str]:
+    """The packs of the draft: the host's, or that of most definitions, with the one of the host that reads them too."""
+    if host is not None:
+        return [host]
+    accounts = [one for agent in survey.agents for one in agent.accounts if one.host is not None]
+    hosts = [one.host for one in accounts if one.kind is Kind.DEFINITION and one.host is not None] or [
+        one.host for one in accounts if one.kind is Kind.SETTINGS and one.host is not None
+    ]
+    pack = pack_for(hosts, [entry.tool for agent in agents for one in agent.accounts for entry in one.entries])
+    carrier = host_of(pack) if pack is not None else None
+    return list(dict.fromkeys(one for one in (pack, carrier if hosts else None) if one is not None))
 
 
 def _host(pack: str, *, guessed: bool) -> Iterator[Question]:
@@ -114,37 +171,34 @@ def _host(pack: str, *, guessed: bool) -> Iterator[Question]:
         yield Question("host", None, text)
     elif pack != (carrier := host_of(pack)) and carrier is not None:
         text = (
-            f"the draft is in the tools of {pack}, which names no agents to hooks: there, every call is judged as the"
-            f" main agent's. In {carrier} the tools differ: `remit init --host {carrier} --output FILE`"
+            f"the draft has the tools of {pack} and of {carrier}. {pack} names no agents to hooks: there, every call is"
+            f" judged as the main agent's. For {carrier} alone: `remit init --host {carrier} --output FILE`"
         )
         yield Question("host", None, text)
 
 
-def _ask_name(section: Section, agent: Agent) -> None:
+def _ask_name(section: Section, same: Sequence[Agent]) -> None:
     """Hosts call an agent by the name in its definition: one that a policy can't say would stay unknown to it."""
-    defined = next((a for a in agent.accounts if a.kind is Kind.DEFINITION and a.agent != section.name), None)
-    if defined is not None and not _NAME.fullmatch(defined.agent):
-        text = (
-            f"its definition says `name: {shown(defined.agent)}`, which a policy can't name:"
-            f" write `name: {section.name}` there, or its calls are denied ({defined.place})"
-        )
-        section.ask("have names that a policy can't say: correct `name:`, or their calls are denied", text)
+    accounts = [account for agent in same for account in agent.accounts if account.kind is Kind.DEFINITION]
+    for defined in accounts:
+        if defined.agent != section.name and not _NAME.fullmatch(defined.agent):
+            text = (
+                f"its definition says `name: {shown(defined.agent)}`, which a policy can't name:"
+                f" write `name: {section.name}` there, or its calls are denied ({defined.place})"
+            )
+            section.ask("have names that a policy can't say: correct `name:`, or their calls are denied", text)
 
 
-def _settings(survey: Survey, held: Set[str], pack: str | None) -> Iterator[Question]:
-    """What settings deny of tools that the draft grants: the host holds it, and the draft does not."""
-    for agent in survey.agents:
-        for account in agent.accounts if is_everybody(agent) else ():
-            refused = [entry for entry in account.entries if entry.mark is Mark.NO]
-            denied = [entry for entry in refused if pack is not None and held & {*tools_for(entry.tool, pack)}]
-            if denied:
-                names = [f"`{shown(e.tool)}({shown(e.scope)})`" if e.scope else f"`{shown(e.tool)}`" for e in denied]
-                rest = f" and {len(names) - _SHARED} more" if len(names) > _SHARED else ""
-                text = (
-                    f"{', '.join(names[:_SHARED])}{rest}: denied by {account.place}, which only its host follows;"
-                    " add `may_not` to the agents"
-                )
-                yield Question("settings", None, text)
+def _unsaid(left: Sequence[tuple[Entry, Account]]) -> Iterator[Question]:
+    """What settings take away and no rule says: the host holds it, and the draft does not."""
+    by_place: dict[str, list[str]] = {}
+    for entry, account in left:
+        name = f"`{shown(entry.tool)}({shown(entry.scope)})`" if entry.scope else f"`{shown(entry.tool)}`"
+        by_place.setdefault(str(account.place), []).append(name)
+    for place, names in by_place.items():
+        rest = f" and {len(names) - _SHARED} more" if len(names) > _SHARED else ""
+        text = f"{', '.join(names[:_SHARED])}{rest}: only its host follows this rule of {place}; add one to the agents"
+        yield Question("settings", None, text)
 
 
 def _grouped(questions: Sequence[Question]) -> Iterator[str]:
@@ -162,370 +216,431 @@ def _grouped(questions: Sequence[Question]) -> Iterator[str]:
 
 
 def _speaks(agent: Agent) -> bool:
-    return any(account.kind not in (Kind.SETTINGS, Kind.ROSTER) for account in agent.accounts)
+    """Whether somebody says what the agent may use: more than a name in a table, and not the settings for everybody."""
+    if is_everybody(agent):
+        return False
+    return any(account.kind is not Kind.ROSTER for account in agent.accounts)
 
 
-def _section(agent: Agent, name: str, pack: str | None, paths: Sequence[str]) -> Section:
-    section = Section(name, agent.name)
-    source = _source(agent)
-    read_only = next((account.read_only for account in agent.accounts if account.read_only is not None), None)
-    if source.extent is not Extent.LIST:
-        state = "has no tool list" if source.extent is Extent.EVERYTHING else "has a tool list that can't be read"
-        text = f"{state} ({source.place}); the draft lets it read and search: add what it needs"
-        section.ask("have no tool list that can be read; the draft lets them read and search", text)
-        if pack is not None:
-            section.rules += [Rule(tool, source.place, note="no list: reading only") for tool in _reading(pack)]
-        return section
-    foreign: list[Granted] = []
-    for entry in source.allowed():
-        _add(section, agent, entry, pack, paths, foreign, read_only=read_only is not None)
-    if pack is not None:
-        denied = [e.tool for account in agent.accounts for e in account.entries if e.mark is Mark.NO]
-        _translate(section, foreign, denied, pack, paths, read_only=read_only is not None)
-    if not section.rules and source.allowed():
-        section.ask(
-            "have a list of which nothing could be taken over",
-            f"nothing of its list could be taken over ({source.place})",
-        )
+def _named(agents: Iterable[Agent]) -> Iterator[tuple[str, list[Agent]]]:
+    """Each name that a policy can say with the agents that have it; an empty one for those without."""
+    found: dict[str, list[Agent]] = {}
+    for agent in agents:
+        first = agent.accounts[0].place.file.rpartition("/")[2].partition(".")[0]
+        names = (agent.name, key_of(agent.name), first, key_of(first))
+        name = next((name for name in names if _NAME.fullmatch(name)), "")
+        found.setdefault(name, []).append(agent)
+    yield from found.items()
+
+
+def _section(name: str, same: Sequence[Agent], packs: Sequence[str], drafting: _Drafting) -> Section:
+    """What the draft says of one agent, or of all that have its name: what the sources of each grant."""
+    agent = msgspec.structs.replace(same[0], accounts=tuple(account for one in same for account in one.accounts))
+    section = Section(name, same[0].name)
+    if len(same) > 1:
+        places = ", ".join(str(one.accounts[0].place) for one in same)
+        text = f"is defined {len(same)} times ({places}); the draft grants what all of them do"
+        section.ask("are defined more than once; the draft grants what all of them do", text)
+    for number, pack in enumerate(packs or [None]):
+        part = _Writing(section if number == 0 else Section(name, same[0].name), agent, pack, drafting)
+        part.write()
+        if number:  # another host's words for the same: what is left out there was said, or has no equal
+            section.rules += [rule for rule in part.section.rules if rule not in section.rules]
+            section.takes += [rule for rule in part.section.takes if rule not in section.takes]
     return section
 
 
-def _source(agent: Agent) -> Account:
-    """The account that the draft starts from: a definition with a list, else a document with one, else the first."""
-    ranked = [account for account in agent.accounts if account.kind is not Kind.SETTINGS and account.closed]
-    lists = [account for account in ranked if account.extent is Extent.LIST]
-    definition = next((a for a in lists if a.kind is Kind.DEFINITION), None)
-    if definition is not None:
-        return definition
-    return next(iter(lists), None) or next(iter(ranked), agent.accounts[0])
+class _Writing:
+    """One agent in the tools of one pack."""
 
+    def __init__(self, section: Section, agent: Agent, pack: str | None, drafting: _Drafting) -> None:
+        self.section, self.agent, self.pack, self.drafting = section, agent, pack, drafting
+        self.own = source_of(agent)
+        self.foreign: list[Granted] = []
+        claim = next((one.read_only for one in agent.accounts if one.read_only is not None), None)
+        self.looks = _READ_ONLY if claim is not None else None
+        """Why it changes nothing, if it does not."""
+        if any(one.gated for one in agent.accounts):
+            self.looks = _PLAN
+        self.settings = drafting.settings_for(pack, agent)
 
-def _reading(pack: str) -> list[str]:
-    return of_kind(pack, *_LOOK)
+    def write(self) -> None:
+        """All rules of the section."""
+        entries = self.own.allowed()
+        if self.own.extent is not Extent.LIST:
+            state = "has no tool list" if self.own.extent is Extent.EVERYTHING else "has a tool list that can't be read"
+            more = ", and what it names besides" if entries else ""
+            text = f"{state} ({self.own.place}); the draft lets it read and search{more}: add what it needs"
+            self.section.ask("have no tool list that can be read; the draft lets them read and search", text)
+            for tool in of_kind(self.pack, *_LOOK) if self.pack is not None else ():
+                self._add(Entry(tool, Mark.YES, self.own.place), note="no list: reading only")
+        for entry in entries:
+            self._add(entry)
+        self._translate()
+        self._take()
+        if not self.section.rules and entries:
+            text = f"nothing of its list could be taken over ({self.own.place})"
+            self.section.ask("have a list of which nothing could be taken over", text)
 
-
-def _translate(
-    section: Section,
-    foreign: Sequence[Granted],
-    denied: Sequence[str],
-    pack: str,
-    paths: Sequence[str],
-    *,
-    read_only: bool,
-) -> None:
-    """Tools of other hosts, in the words of this one; each that has no equal there is a question."""
-    found, left = translated(foreign, pack, denied)
-    whole = {rule.tool for rule in section.rules if rule.scope is None}
-    for one in found:
-        if one.equal.tool in whole:
-            continue
-        first, kind = one.sources[0], capability(one.sources[0].tool)
-        note = f"for {', '.join(shown(source.tool) for source in one.sources)}"
-        rule = _of_equal(section, one.equal, kind, first, read_only=read_only)
-        if rule is not None:
-            section.rules.append(msgspec.structs.replace(rule, note=note))
-            _try_scope(section, rule, first.limit, kind, paths)
-            section.delegates |= kind == "delegate"
-    for source in left:
-        section.ask(
-            f"have tools without an equal in {pack}; they are left out",
-            f"`{shown(source.tool)}` left out: {pack} has no tool that does this and no more ({source.place})",
-        )
-
-
-def _of_equal(section: Section, equal: Equal, kind: str, source: Granted, *, read_only: bool) -> Rule | None:
-    """The rule for a translated tool, with the source's limit and what takes a part of the tool away."""
-    if equal.shell is not None:
-        return Rule(equal.tool, source.place, f"{{shell: {{sets: [{equal.shell}]}}}}")
-    rule = _rule(section, equal.tool, kind, source.limit, source.place, read_only=read_only)
-    if rule is None or not (equal.new_only or equal.effect):
-        return rule
-    globs = ", ".join(quoted(glob) for glob in (globs_of(source.limit) if source.limit else ["**"]))
-    path = f"path: {{allow: [{globs}], new_only: true}}" if equal.new_only else f"path: [{globs}]"
-    limits = [
-        *([path] if equal.new_only or source.limit else []),
-        *([f"effect: {equal.effect}"] if equal.effect else []),
-    ]
-    return msgspec.structs.replace(rule, scope="{" + ", ".join(limits) + "}")
-
-
-def _add(
-    section: Section,
-    agent: Agent,
-    entry: Entry,
-    pack: str | None,
-    paths: Sequence[str],
-    foreign: list[Granted],
-    *,
-    read_only: bool,
-) -> None:
-    tools = tools_for(entry.tool, pack) if pack is not None else []
-    kind = capability(entry.tool)
-    refusal = _refusal(agent, entry, tools)
-    if refusal is not None:
-        section.ask(
-            "are granted what another place denies; it is left out",
-            f"`{shown(entry.tool)}` left out: {refusal.place} denies it, {entry.place} grants it",
-        )
-        return
-    translates = not tools and pack is not None and bool(meanings(entry.tool))
-    if not tools and not translates:
-        what = (
-            "a tool of an MCP server; `remit init --tools FILE --server NAME` drafts those"
-            if kind == "mcp"
-            else f"no tool of {pack or 'a pack'} that Remit knows; if there is one, declare it under `tools:`"
-        )
-        section.ask(
-            "have tools that no pack knows; they are left out",
-            f"`{shown(entry.tool)}` left out: {what} ({entry.place})",
-        )
-        return
-    if read_only and kind == "write":
-        section.ask(
-            "call themselves read-only; what writes is left out",
-            f"`{shown(entry.tool)}` left out: the agent calls itself read-only ({entry.place})",
-        )
-        return
-    other = _narrower(agent, entry)
-    if other is not None:
-        section.ask(
-            "are limited in two ways that differ; the tool is left out",
-            f"`{shown(entry.tool)}` with “{shown(entry.scope or '', 60)}” left out: "
-            f"{other.place} limits it to “{shown(other.scope or '', 60)}”",
-        )
-        return
-    limit, place = _limit(agent, entry)
-    if translates:
-        foreign.append(Granted(entry.tool, limit, place))
-    for tool in tools:
-        rule = _rule(section, tool, kind, limit, place, read_only=read_only)
-        if rule is not None:
-            section.rules.append(rule)
-            _try_scope(section, rule, limit, kind, paths)
-    section.delegates |= kind == "delegate" and bool(tools)
-
-
-def _refusal(agent: Agent, entry: Entry, tools: Sequence[str]) -> Entry | None:
-    """What another place says against it: a denial of this tool, or of its whole kind."""
-    keys = {tool_key(entry.tool), *(tool_key(tool) for tool in tools)}
-    for account in agent.accounts:
-        if account.kind is Kind.SETTINGS or entry in account.entries:
-            continue
-        for other in account.entries:
-            if other.mark is Mark.NO and tool_key(other.tool) in keys:
-                return other
-        kinds = {capability(other.tool) for other in account.allowed()}
+    def _add(self, entry: Entry, note: str | None = None) -> None:
         kind = capability(entry.tool)
-        if (
-            account.closed
-            and not account.marks
-            and account.extent is Extent.LIST
-            and kind in ("write", "shell", "network", "delegate")
-            and kind not in kinds
-        ):
-            return Entry(entry.tool, Mark.NO, account.place)
-    return None
+        refused = refusal(self.agent, entry, self.own, self.pack)
+        if refused is not None:
+            if note is None:
+                text = f"`{shown(entry.tool)}` left out: {refused.place} denies it, {entry.place} grants it"
+                self.section.ask("are granted what another place denies; it is left out", text)
+            return
+        tools = self._tools(entry) if note is None else [entry.tool]
+        translates = not tools and self.pack is not None and bool(meanings(entry.tool, self.own.host))
+        if not tools and not translates:
+            self._server(entry) if kind == "mcp" else self._unknown(entry)
+            return
+        if self.looks and kind == "write":
+            text = f"`{shown(entry.tool)}` left out: the agent {self.looks} ({entry.place})"
+            self.section.ask(f"{_PLURAL[self.looks]}; what writes is left out", text)
+            return
+        asked = asks(entry) and self.own.kind in _HOSTS_OWN
+        if asked:
+            entry = msgspec.structs.replace(entry, mark=Mark.YES, scope=None)
+        limit = limit_of(self.agent, entry, self.own)
+        if isinstance(limit, Entry):
+            text = (
+                f"`{shown(entry.tool)}` with “{shown(entry.scope or '', 60)}” left out: "
+                f"{limit.place} limits it to “{shown(limit.scope or '', 60)}”"
+            )
+            self.section.ask("are limited in two ways that differ; the tool is left out", text)
+            return
+        if translates:
+            granted = Granted(entry.tool, limit.scope, limit.place, self.own.host, limit.whole)
+            self.foreign.append(granted)
+        for tool in tools:
+            rule = self._rule(tool, kind, limit, note)
+            if rule is not None:
+                self._grant(rule, kind, limit)
 
+    def _tools(self, entry: Entry) -> Sequence[str]:
+        """The tools of the pack that a name means, if its host's tools are those of the pack."""
+        if self.pack is None or (self.own.host is not None and pack_of_host(self.own.host) != self.pack):
+            return []
+        return named_tools(entry.tool, self.pack, self.own.host)
 
-def _limit(agent: Agent, entry: Entry) -> tuple[str | None, Place]:
-    """The scope that any place gives the tool, as written; the entry's own first."""
-    if entry.scope:
-        return entry.scope, entry.place
-    keys = {tool_key(entry.tool)}
-    for account in agent.accounts:
-        for other in account.entries:
-            if other.mark is Mark.SCOPED and tool_key(other.tool) in keys:
-                if other.scope:
-                    return other.scope, other.place
-                entry = other if entry.mark is Mark.YES else entry
-    kind_limit = _limit_of_kind(agent, entry)
-    if kind_limit is not None:
-        return kind_limit.scope, kind_limit.place
-    return ("" if entry.mark is Mark.SCOPED else None), entry.place
+    def _grant(self, rule: Rule, kind: str, limit: Limit) -> None:
+        refused = next((one for one in self._denials() if one[1].scope is None and rule.tool in one[0]), None)
+        if refused is not None:
+            text = f"`{rule.tool}` left out: {refused[1].place} denies it to every agent"
+            self.section.ask("are granted what settings deny to every agent; it is left out", text)
+            return
+        self.section.rules.append(rule)
+        self.section.delegates |= kind == "delegate"
+        if kind == "write" and limit.scope and (rule.scope is not None or rule.values):
+            problem = judged(globs_of(limit.scope), self.drafting.paths)
+            if problem is not None:
+                self.section.ask("have scopes that admit no committed file", problem)
 
+    def _unknown(self, entry: Entry) -> None:
+        what = f"no tool of {self.pack or 'a pack'} that Remit knows; if there is one, declare it under `tools:`"
+        text = f"`{shown(entry.tool)}` left out: {what} ({entry.place})"
+        self.section.ask("have tools that no pack knows; they are left out", text)
 
-def _limit_of_kind(agent: Agent, entry: Entry) -> Entry | None:
-    """The scope that another place gives all the writing that it grants, if it doesn't name this tool: `Edit` would
-    write where its `Write` may not."""
-    if entry.mark is not Mark.YES or capability(entry.tool) != "write":
-        return None
-    for account in agent.accounts:
-        writes = [other for other in account.allowed() if capability(other.tool) == "write"]
-        if not account.closed or entry in writes or any(tool_key(w.tool) == tool_key(entry.tool) for w in writes):
-            continue
-        if writes and all(other.mark is Mark.SCOPED and other.scope for other in writes):
-            return writes[0]
-    return None
+    def _server(self, entry: Entry) -> None:
+        """A tool of an MCP server, or all of one's, by what the server says of them."""
+        found = [tool for tool in self.drafting.served if names_served(entry.tool, tool.name)]
+        if not found or entry.mark is not Mark.YES:
+            text = (
+                f"`{shown(entry.tool)}` left out: a tool of an MCP server; with `--tools FILE --server NAME`, "
+                f"`remit init` drafts those of a server ({entry.place})"
+            )
+            self.section.ask("have tools of MCP servers; `remit init --tools FILE --server NAME` drafts those", text)
+        for tool in found:
+            if self.looks and not tool.reads:
+                text = f"`{shown(tool.name)}` left out: the agent {self.looks} ({entry.place})"
+                self.section.ask(f"{_PLURAL[self.looks]}; what writes is left out", text)
+                continue
+            self.section.rules.append(Rule(tool.name, entry.place))
+            if not tool.reads:
+                self.section.takes.append(
+                    Rule(tool.name, entry.place, note="until somebody has looked at it", ask=True)
+                )
 
-
-def _narrower(agent: Agent, entry: Entry) -> Entry | None:
-    """A scope of the same tool in another account whose scopes don't name all that the entry's own does."""
-    if not entry.scope:
-        return None
-    for account in agent.accounts:
-        scoped = [
-            other
-            for other in account.entries
-            if other.mark is Mark.SCOPED and other.scope and tool_key(other.tool) == tool_key(entry.tool)
+    def _translate(self) -> None:
+        """Tools of other hosts, in the words of this one; each that has no equal there is a question."""
+        if self.pack is None:
+            return
+        denied = [
+            *(one.tool for account in self.agent.accounts for one in account.entries if one.mark is Mark.NO),
+            *(tool for tools, one, _ in self._denials() for tool in tools if one.scope is None),
         ]
-        if scoped and entry not in scoped and not _named(entry.scope) <= {n for o in scoped for n in _named(o.scope)}:
-            return scoped[0]
-    return None
+        found, left = translated(self.foreign, self.pack, denied)
+        whole = {rule.tool for rule in self.section.rules if rule.whole}
+        for one in found:
+            if one.equal.tool in whole:
+                continue
+            first = one.sources[0]
+            kind, limit = capability(first.tool), Limit(first.limit, first.place, first.whole)
+            rule = self._of_equal(one.equal, kind, limit)
+            if rule is not None:
+                note = f"for {', '.join(dict.fromkeys(shown(source.tool) for source in one.sources))}"
+                self._grant(msgspec.structs.replace(rule, note=note), kind, limit)
+        for source in left:
+            text = (
+                f"`{shown(source.tool)}` left out: {self.pack} has no tool that does this and no more ({source.place})"
+            )
+            self.section.ask(f"have tools without an equal in {self.pack}; they are left out", text)
 
+    def _of_equal(self, equal: Equal, kind: str, limit: Limit) -> Rule | None:
+        """The rule for a translated tool, with the source's limit and what takes a part of the tool away."""
+        if equal.shell is not None:
+            return Rule(equal.tool, limit.place, f"{{shell: {{sets: [{equal.shell}]}}}}")
+        rule = self._rule(equal.tool, kind, limit, None)
+        if rule is None or not (equal.new_only or equal.effect):
+            return rule
+        globs = ", ".join(quoted(glob) for glob in (globs_of(limit.scope) if limit.scope else ["**"]))
+        path = f"path: {{allow: [{globs}], new_only: true}}" if equal.new_only else f"path: [{globs}]"
+        limits = [
+            *([path] if equal.new_only or limit.scope else []),
+            *([f"effect: {equal.effect}"] if equal.effect else []),
+        ]
+        return msgspec.structs.replace(rule, scope="{" + ", ".join(limits) + "}", part=None)
 
-def _named(scope: str | None) -> set[str]:
-    """What a scope names, however it is written: commands, globs, or its own words."""
-    parts = re.split(r",\s*", (scope or "").removeprefix("shell "))  # as `remit docs` writes it
-    commands = [_command(part) for part in parts]
-    if all(commands):
-        return {command for command in commands if command is not None}
-    return set(globs_of(scope or "")) or {(scope or "").strip().lower()}
-
-
-def _rule(section: Section, tool: str, kind: str, limit: str | None, place: Place, *, read_only: bool) -> Rule | None:
-    if kind == "shell":
-        return _shell(section, tool, limit, place, read_only=read_only)
-    if limit is None:
-        return Rule(tool, place)
-    globs = globs_of(limit)
-    if kind in ("write", "read", "search") and globs:
-        return Rule(tool, place, "{path: [" + ", ".join(quoted(glob) for glob in globs) + "]}")
-    words = f"“{shown(limit, 60)}”" if limit else "a scope that is not given"
-    section.ask(
-        "have limits that are no patterns; those tools are left out",
-        f"`{tool}` left out: it is limited to {words}, which is no pattern ({place})",
-    )
-    return None
-
-
-def _shell(section: Section, tool: str, limit: str | None, place: Place, *, read_only: bool) -> Rule | None:
-    if limit is None and not read_only:
-        section.ask(
-            "may run any command: give them a `shell:` scope, or `confine: required`",
-            f"`{tool}` may run any command ({place}): give it a `shell:` scope, or `confine: required`",
-        )
-        return Rule(tool, place)
-    if limit is None:
-        section.ask(
-            "call themselves read-only and have a shell; it may look only",
-            f"`{tool}` is limited to looking, since the agent calls itself read-only ({place})",
-        )
-        return Rule(tool, place, "{shell: {sets: [inspect, git-read]}}")
-    runs = [run for part in re.split(r",\s*", limit) if (run := _command(part)) is not None]
-    if runs and len(runs) == len(re.split(r",\s*", limit)):
-        scope = "{shell: {run: [" + ", ".join(runs) + "]}}"
-        if _loads(scope):
-            return Rule(tool, place, scope)
-    words = f"“{shown(limit, 60)}”" if limit else "a scope that is not given"
-    section.ask(
-        "have a shell with limits that are no commands; it is left out",
-        f"`{tool}` left out: it is limited to {words}; say it as a `shell:` scope ({place})",
-    )
-    return None
-
-
-@cache
-def _loads(scope: str) -> bool:
-    """Whether a scope names programs and subcommands that Remit knows."""
-    text = f"remit: 1\ntools: {{t: {{args: {{c: shell}}}}}}\nagents: {{a: {{may: [{{t: {scope}}}]}}}}\n"
-    try:
-        build_rulebook(plain(parse(text, "scope")))
-    except PolicyError:
-        return False
-    return True
-
-
-def _command(text: str) -> str | None:
-    match = _COMMAND.match(text.strip().strip("`"))
-    if match is None or profile_of(match[1]) is None:
+    def _rule(self, tool: str, kind: str, limit: Limit, note: str | None) -> Rule | None:
+        if limit.scope and is_said(limit.scope):
+            return self._said(tool, kind, limit)
+        if kind == "shell":
+            return self._shell(tool, limit)
+        if limit.scope is None:
+            return Rule(tool, limit.place, note=note)
+        if kind == "delegate" and self._hands(limit.scope):
+            return Rule(tool, limit.place)
+        globs = globs_of(limit.scope) if kind in ("write", "read", "search") else []
+        sites = sites_of(limit.scope) if kind == "network" else []
+        if globs or sites:
+            part = "path" if globs else "url"
+            return Rule(tool, limit.place, part=part, values=tuple(globs or sites), note=note)
+        self._wordy(tool, limit)
         return None
-    return f"{{{match[1]}: [{match[2]}]}}" if match[2] else match[1]
+
+    def _said(self, tool: str, kind: str, limit: Limit) -> Rule | None:
+        """The rule for a limit as `remit docs` writes it."""
+        found, rule = said(limit.scope or ""), Rule(tool, limit.place)
+        if found is not None and found.asks:
+            self.section.takes.append(msgspec.structs.replace(rule, ask=True))
+            found = msgspec.structs.replace(found, asks=False)
+        if found == Said():
+            return rule
+        if found is not None and kind == "shell" and not found.allow and shell_argument(tool, self.pack or ""):
+            if not found.sets:
+                return msgspec.structs.replace(rule, runs=found.runs)
+            runs = f", run: [{', '.join(found.runs)}]" if found.runs else ""
+            return msgspec.structs.replace(rule, scope=f"{{shell: {{sets: [{', '.join(found.sets)}]{runs}}}}}")
+        if found is not None and kind in ("write", "read", "search") and found.allow and not found.runs:
+            if not (found.beside or found.new_only):
+                return msgspec.structs.replace(rule, part="path", values=found.allow)
+            parts = [f"allow: [{', '.join(map(quoted, found.allow))}]"]
+            parts += [f"except: [{', '.join(map(quoted, found.beside))}]"] if found.beside else []
+            parts += ["new_only: true"] if found.new_only else []
+            return msgspec.structs.replace(rule, scope=f"{{path: {{{', '.join(parts)}}}}}")
+        self._wordy(tool, limit)
+        return None
+
+    def _wordy(self, tool: str, limit: Limit) -> None:
+        words = f"“{shown(limit.scope, 60)}”" if limit.scope else "a scope that is not given"
+        self.section.ask(
+            "have limits that are no patterns; those tools are left out",
+            f"`{tool}` left out: it is limited to {words}, which is no pattern ({limit.place})",
+        )
+
+    def _hands(self, scope: str) -> bool:
+        """Whether a limit names agents of the draft; it hands work to no others then."""
+        names = [key_of(name) for name in tokens(scope)]
+        known = [name for name in self.drafting.names if key_of(name) in names]
+        self.section.hands_to += known
+        return bool(known)
+
+    def _shell(self, tool: str, limit: Limit) -> Rule | None:
+        place, looks = limit.place, self.looks
+        if limit.scope is None and shell_argument(tool, self.pack or "") is None and looks:
+            return None  # it runs commands of another language: nobody can say that it only looks
+        if limit.scope is None and looks:
+            text = f"`{tool}` is limited to looking, since the agent {looks} ({place})"
+            self.section.ask(f"{_PLURAL[looks]} and have a shell; it may look only", text)
+            return Rule(tool, place, _LOOKING)
+        if limit.scope is None:
+            self.section.ask(
+                "may run any command: give them a `shell:` scope, or `confine: required`",
+                f"`{tool}` may run any command ({place}): give it a `shell:` scope, or `confine: required`",
+            )
+            return Rule(tool, place)
+        runs = runs_of(commands_of(limit.scope, whole=limit.whole))
+        if runs and shell_argument(tool, self.pack or "") is not None:
+            return Rule(tool, place, runs=tuple(runs), host=self.own.host if limit.whole else None)
+        words = f"“{shown(limit.scope, 60)}”" if limit.scope else "a scope that is not given"
+        self.section.ask(
+            "have a shell with limits that are no commands; it is left out",
+            f"`{tool}` left out: it is limited to {words}; say it as a `shell:` scope ({place})",
+        )
+        return None
+
+    def _denials(self) -> Iterator[tuple[list[str], Entry, Account]]:
+        """What settings and the agent's definitions deny: the tools of the pack that are meant, and the entry."""
+        for account in (*self.settings, *(one for one in self.agent.accounts if one.kind in _HOSTS_OWN)):
+            for entry in account.entries:
+                if entry.mark is Mark.NO and self.pack is not None:
+                    yield meant(entry, account, self.pack), entry, account
+
+    def _take(self) -> None:
+        """What settings and definitions take away of the tools that the agent holds."""
+        if self.pack is not None:
+            held = {rule.tool for rule in self.section.rules}
+            spoken = (*self.settings, *(one for one in self.agent.accounts if one.kind in _HOSTS_OWN))
+            found = takes(spoken, held, self.pack, self.drafting.left)
+            self.section.takes += [rule for rule in found if not rule.runs or self.section.may_run(rule)]
+            self.section.drop()
 
 
-def globs_of(text: str) -> list[str]:
-    """The globs that a sentence names: in code spans if it has any, else words that look like one."""
-    spans = re.findall(r"`([^`]+)`", text)
-    found = [word for span in (spans or [text]) for word in _GLOB.findall(span) if not re.search(r"[\\^$()+]", span)]
-    clean = (word.strip(",.").removeprefix("./") for word in found)
-    globs = (f"{word}**" if word.endswith("/") else word for word in clean)
-    return [glob for glob in dict.fromkeys(globs) if glob.strip("*/") and is_glob(glob)]
+def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting) -> Section | None:
+    """The session that a person talks to: it reads, hands work on, and asks before it changes anything."""
+    if not any(of_kind(pack, "delegate") and host_of(pack) is not None for pack in packs):
+        return None
+    taken = {section.name for section in sections}
+    main = Section(next(name for name in ("main", "main-session", "remit-main") if name not in taken), "")
+    place = Place("", 0)
+    for pack in packs:
+        settings = drafting.settings_for(pack)
+        refused = {
+            tool
+            for account in settings
+            for entry in account.entries
+            if entry.mark is Mark.NO and entry.scope is None
+            for tool in meant(entry, account, pack)
+        }
+        held = [tool for tool in of_kind(pack, *_LOOK, "plan", "ask", *_CHANGES, "delegate") if tool not in refused]
+        changes = [tool for tool in held if capability(tool) in _CHANGES]
+        main.rules += [Rule(tool, place) for tool in held]
+        main.delegates |= any(capability(tool) == "delegate" for tool in held)
+        limits = list(takes(settings, set(held), pack, drafting.left))
+        hidden = dict.fromkeys(
+            value for rule in limits if rule.part == "path" and not rule.ask for value in rule.values
+        )
+        seen = f'{{allow: ["**"], except: [{", ".join(map(quoted, hidden))}]}}' if hidden else '["**"]'
+        for tool in changes:
+            shell = shell_argument(tool, pack) is not None
+            runs = allowed_runs(settings, pack) if shell else []
+            if runs:
+                names = ", ".join(f"`{run.strip('{}')}`" for run in runs[:_SHARED])
+                rest = f" and {len(runs) - _SHARED} more" if len(runs) > _SHARED else ""
+                main.ask("run", f"runs {names}{rest} without a question, since settings of the host allow it")
+            more = f", run: [{', '.join(runs)}]" if runs else ""
+            scope = f"{{except: {{shell: {{sets: [inspect, git-read]{more}}}, path: {seen}}}}}"
+            main.takes.append(Rule(tool, place, scope if shell else None, ask=True))
+        main.takes += [rule for rule in limits if not rule.ask or rule.runs or rule.tool not in changes]
+    main.drop()
+    return main
 
 
-def _try_scope(section: Section, rule: Rule, limit: str | None, kind: str, paths: Sequence[str]) -> None:
-    if kind != "write" or limit is None or rule.scope is None:
-        return
-    said = judged(globs_of(limit), paths)
-    if said is not None:
-        section.ask("have scopes that admit no committed file", said)
-
-
-def _policy(sections: Sequence[Section], pack: str | None, main: str) -> str:
+def _policy(sections: Sequence[Section], packs: Sequence[str], main: Section | None, declared: Sequence[str]) -> str:
     lines = [
         "# A draft by `remit init`, from what this repository says. A comment after a line names its source.",
         "# It is never wider than that. `remit check` tests it; `remit activate` puts it in force.",
         "remit: 1",
     ]
-    if pack is not None:
-        lines.append(f"use: [{pack}]")
-    if _runs_commands(sections, pack):
+    if packs:
+        lines.append(f"use: [{', '.join(packs)}]")
+    if _runs_commands(sections, packs):
         lines += ["", *CONFINEMENT]
+    if declared:
+        lines += ["", "tools:", *declared]
     lines += ["", "agents:"]
     for section in sections:
         note = f"   # {shown(section.written)}" if section.written != section.name else ""
-        lines += [f"  {quoted(section.name)}:{note}", *_rules(section)]
-        others = [quoted(other.name) for other in sections if other.name != section.name]
-        if section.delegates and others:
-            lines.append(
-                f"    delegates_to: [{', '.join(others)}]   # its list has a tool that hands work on, to anybody"
-            )
+        lines += [f"  {quoted(section.name)}:{note}", *_rules(section, packs)]
+        others = [other.name for other in sections if other.name != section.name]
+        names = [name for name in others if name in section.hands_to] if section.hands_to else others
+        if section.delegates and names:
+            whom = "to these" if section.hands_to else "to anybody"
+            given = ", ".join(map(quoted, names))
+            lines.append(f"    delegates_to: [{given}]   # its list has a tool that hands work on, {whom}")
         lines.append("")
-    if pack is not None and _has_main(pack):
-        names = ", ".join(quoted(section.name) for section in sections)
-        everything = ", ".join(of_kind(pack, *_LOOK, "plan", "ask"))
-        asks = ", ".join(of_kind(pack, "write", "shell", "network"))
-        hand = ", ".join(of_kind(pack, "delegate"))
+    if main is not None:
+        names = [section.name for section in sections]
         lines += [
-            f"  {main}:                       # the session that you talk to: it asks you before it changes anything",
-            f"    may: [{', '.join(part for part in (everything, asks, hand) if part)}]",
-            f"    must_ask: [{asks}]",
-            *([f"    delegates_to: [{names}]"] if hand and names else []),
+            f"  {main.name}:   # the session that you talk to: it asks you before it changes anything",
+            f"    may: [{', '.join(dict.fromkeys(rule.tool for rule in main.rules))}]",
+            *_taken(main),
+            *([f"    delegates_to: [{', '.join(map(quoted, names))}]"] if main.delegates and names else []),
             "",
-            f"hosts: {{{host_of(pack)}: {{main: {main}}}}}",
+            f"hosts: {{{host_of(packs[0])}: {{main: {main.name}}}}}",
         ]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _runs_commands(sections: Sequence[Section], pack: str | None) -> bool:
+def _runs_commands(sections: Sequence[Section], packs: Sequence[str]) -> bool:
     """Some agent of the draft has a shell."""
-    shells = of_kind(pack, "shell") if pack is not None else []
+    shells = {tool for pack in packs for tool in of_kind(pack, "shell")}
     return any(rule.tool in shells for section in sections for rule in section.rules)
 
 
-def _has_main(pack: str) -> bool:
-    return bool(of_kind(pack, "delegate")) and host_of(pack) is not None
-
-
-def _rules(section: Section) -> Iterator[str]:
+def _rules(section: Section, packs: Sequence[str]) -> Iterator[str]:
     if not section.rules:
         yield "    may: []"
         return
     yield "    may:"
-    by_place: dict[tuple[str, str | None, str | None], list[Rule]] = {}
+    reads = any(rule.whole for rule in section.rules if capability(rule.tool) == "read")
+    by_place: dict[Rule, list[Rule]] = {}
     for rule in dict.fromkeys(section.rules):
-        by_place.setdefault((str(rule.place), rule.scope, rule.note), []).append(rule)
-    for (place, scope, _), rules in by_place.items():
-        note = f"; {rules[0].note}" if rules[0].note else ""
-        names = ", ".join(dict.fromkeys(rule.tool for rule in rules))
-        if scope is None:
-            yield f"      - [{names}]   # {shown(place, 100)}{note}"
+        alike = msgspec.structs.replace(rule, tool="", runs=("",) if rule.runs else (), host=None)
+        by_place.setdefault(alike, []).append(rule)
+    for one, rules in by_place.items():
+        limited, scope, part, values = bool(one.runs), one.scope, one.part, one.values
+        place, note = one.place, one.note
+        source = f"   # {shown(str(place), 100)}{f'; {note}' if note else ''}"
+        tools = dict.fromkeys(rule.tool for rule in rules)
+        if limited:
+            for tool in tools:
+                yield f"      - {tool}: {_run([one for one in rules if one.tool == tool], reads=reads)}{source}"
+        elif scope is None and not values:
+            yield f"      - [{', '.join(map(quoted, tools))}]{source}"
         else:
-            for name in dict.fromkeys(rule.tool for rule in rules):
-                yield f"      - {name}: {scope}   # {shown(place, 100)}{note}"
+            scope = scope if scope is not None else f"{{{part}: [{', '.join(map(quoted, values))}]}}"
+            yield from (f"      - {quoted(tool)}: {scope}{source}" for tool in tools)
+    yield from _taken(section)
 
 
-def _tests(sections: Sequence[Section], pack: str | None) -> str:
+def _run(rules: Sequence[Rule], *, reads: bool) -> str:
+    """One scope for all commands of a tool: a line may then run several of them. Who may read any file may also change
+    the folder and filter what a command prints, where the host lets everybody."""
+    runs = [run for rule in rules for run in rule.runs]
+    more, filters = beside(rules[0].host) if reads else ((), ())
+    parts = [f"run: [{', '.join(dict.fromkeys((*runs, *more)))}]"]
+    if filters:
+        parts.append(f"filters: [{', '.join(filters)}]")
+    return "{shell: {" + ", ".join(parts) + "}}"
+
+
+def _taken(section: Section) -> Iterator[str]:
+    """What is asked about, and what is denied: one line for a tool and a kind of limit, with all its places."""
+    for key, ask in (("must_ask", True), ("may_not", False)):
+        groups: dict[tuple[str, str | None, str | None, bool], list[Rule]] = {}
+        for rule in dict.fromkeys(section.takes):
+            if rule.ask is ask:
+                groups.setdefault((rule.tool, rule.scope, rule.part, bool(rule.runs)), []).append(rule)
+        if groups:
+            yield f"    {key}:"
+        for (tool, scope, part, limited), rules in groups.items():
+            if limited:
+                scope = _run(rules, reads=False)
+            elif part is not None:
+                values = dict.fromkeys(value for rule in rules for value in rule.values)
+                scope = f"{{{part}: [{', '.join(map(quoted, values))}]}}"
+            places = dict.fromkeys(str(rule.place) for rule in rules if rule.place.file)
+            notes = dict.fromkeys(rule.note for rule in rules if rule.note)
+            source = "; ".join([*([shown(", ".join(places), 160)] if places else []), *notes])
+            limit, comment = f": {scope}" if scope is not None else "", f"   # {source}" if source else ""
+            yield f"      - {quoted(tool)}{limit}{comment}"
+
+
+def _tests(sections: Sequence[Section], packs: Sequence[str]) -> str:
     """What every agent must not do, whatever is added to the draft later."""
-    if pack is None or writing_call(pack, "remit.yaml", ()) is None or not sections:
+    if not packs or writing_call(packs[0], "remit.yaml", ()) is None or not sections:
         return ""
     lines = [
         "# Tests for the draft: what every agent must not do, whatever is added later.",
@@ -535,7 +650,7 @@ def _tests(sections: Sequence[Section], pack: str | None) -> str:
         "tests:",
     ]
     for section in sections:
-        example = writing_call(pack, "remit.yaml", [rule.tool for rule in section.rules])
+        example = writing_call(packs[0], "remit.yaml", [rule.tool for rule in section.rules])
         if example is None:
             continue
         tool, arguments = example

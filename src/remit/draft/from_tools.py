@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
+
+import msgspec
 
 from remit.draft.model import Draft, quoted
 from remit.model.errors import RemitError
@@ -44,19 +47,19 @@ def read_tools(text: str) -> list[dict[str, Any]]:
     return data
 
 
-def draft_from_tools(text: str, server: str) -> Draft:
-    """A draft with every tool declared, a reader that may use those that only read, and a worker for the rest."""
-    tools = read_tools(text)
+class Served(msgspec.Struct, frozen=True):
+    """A tool of a server: its name in a policy, whether the server says that it only reads, and its declaration."""
+
+    name: str
+    reads: bool
+    lines: tuple[str, ...]
+
+
+def served_tools(text: str, server: str) -> tuple[list[Served], list[str]]:
+    """The tools of a server that can be declared, and what to decide about each. Raises ToolListError."""
+    found: list[Served] = []
     decisions: list[str] = []
-    lines = [
-        f"# A draft by `remit init`, from the tools of the MCP server `{shown(server)}`.",
-        "remit: 1",
-        "",
-        "tools:",
-    ]
-    reading: list[str] = []
-    changing: list[str] = []
-    for tool in tools:
+    for tool in read_tools(text):
         name = f"mcp__{server}__{tool['name']}" if not tool["name"].startswith("mcp__") else tool["name"]
         if not _NAME.fullmatch(name):
             decisions.append(f"`{shown(name)}` left out: no name that a policy can hold")
@@ -65,24 +68,54 @@ def draft_from_tools(text: str, server: str) -> Draft:
         if problem is not None:
             decisions.append(f"`{shown(name)}` left out: {problem}")
             continue
+        if any(one.name == name for one in found):
+            decisions.append(f"`{shown(name)}` is listed twice; the first is in the draft")
+            continue
         hints: dict[str, Any] = given if isinstance(given := tool.get("annotations"), dict) else {}
         reads = hints.get("readOnlyHint") is True
         destroys = hints.get("destructiveHint") is True and not reads
-        (reading if reads else changing).append(name)
-        lines += _declared(name, arguments, optional, server, reads=reads, destroys=destroys)
+        lines = _declared(name, arguments, optional, server, reads=reads, destroys=destroys)
+        found.append(Served(name, reads, tuple(lines)))
         if not reads:
             decisions.append(
                 f"`{shown(name)}`: which effect it has, and its tier (drafted as changing {shown(server)})"
             )
-    if not reading and not changing:
+    if not found:
         raise ToolListError("no tool of the list can be declared")
-    lines += ["", "agents:"]
-    lines += ["  reader:", f"    may: [{', '.join(map(quoted, reading))}]   # what the server says only reads"]
+    return found, decisions
+
+
+def names_served(written: str, name: str) -> bool:
+    """Whether an entry of a list names a tool of a server, as `mcp__db__query` or `db/query`, or all that it has."""
+    server, _, tool = name.removeprefix("mcp__").partition("__")
+    mine, slash, own = written.partition("/")
+    if not slash:
+        mine, _, own = written.removeprefix("mcp__").partition("__")
+        if not written.startswith("mcp__"):
+            return False
+    return mine == server and own in (tool, "*", "")
+
+
+def draft_from_tools(served: Sequence[Served], decisions: Sequence[str], server: str) -> Draft:
+    """A draft with every tool declared, a reader that may use those that only read, and a worker for the rest."""
+    reading = [tool.name for tool in served if tool.reads]
+    changing = [tool.name for tool in served if not tool.reads]
+    lines = [
+        f"# A draft by `remit init`, from the tools of the MCP server `{shown(server)}`.",
+        "remit: 1",
+        "",
+        "tools:",
+        *(line for tool in served for line in tool.lines),
+        "",
+        "agents:",
+        "  reader:",
+        f"    may: [{', '.join(map(quoted, reading))}]   # what the server says only reads",
+    ]
     if changing:
         lines += ["  worker:", f"    may: [{', '.join(map(quoted, [*reading, *changing]))}]"]
         lines += [f"    must_ask: [{', '.join(map(quoted, changing))}]   # until somebody has looked at each"]
-    decisions.append("the agents' names: they must be those of your host or program")
-    return Draft("\n".join(lines) + "\n", "", tuple(decisions), 2 if changing else 1)
+    names = "the agents' names: they must be those of your host or program"
+    return Draft("\n".join(lines) + "\n", "", (*decisions, names), 2 if changing else 1)
 
 
 def _declared(

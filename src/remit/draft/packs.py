@@ -56,8 +56,29 @@ def tools_for(token: str, pack: str) -> Sequence[str]:
     if capability(token) in ("read", "search") and capability_word(token):
         return of_kind(pack, capability(token))
     if key in words("groups", "") or key.partition("/")[0] in words("groups", ""):
-        return of_kind(pack, capability(token))
+        return [name for name in of_kind(pack, capability(token)) if not _deletes(name, pack)]
     return sorted({tool for name, tool in names.items() if name.rpartition("/")[2] == key})  # `usages`: search/usages
+
+
+def is_alias(token: str, pack: str) -> bool:
+    """Whether a written name is another name of a tool of a pack."""
+    name = names_of(pack).get(tool_key(token))
+    return name is not None and tool_key(name) != tool_key(token)
+
+
+@cache
+def _deletes(tool: str, pack: str) -> bool:
+    """Whether a tool deletes files: a word such as `edit` grants none that does."""
+    does = parse(catalog.text(f"packs/{pack}.yaml"), pack).value["tools"].value[tool].value.get("does")
+    return does is not None and does.kind == MAP and "delete" in does.value
+
+
+@cache
+def shell_argument(tool: str, pack: str) -> str | None:
+    """The argument of a tool that is a command for a shell."""
+    arguments = parse(catalog.text(f"packs/{pack}.yaml"), pack).value["tools"].value[tool].value["args"].value
+    found = (name for name, kind in arguments.items() if plain(kind) in ("shell", {"shell": "new"}))
+    return next(found, None)
 
 
 @cache

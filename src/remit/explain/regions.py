@@ -152,7 +152,7 @@ def agent_text(rulebook: Rulebook, name: str) -> str:
     )
     lines.append(f"- **{len(cells)} allowed:** {names}")
     lines += [
-        f"- **{escaped_markdown(tool)} {cell.symbol}** — {escaped_markdown('; '.join(cell.scopes))}"
+        f"- **{escaped_markdown(tool)} {cell.symbol}** — {escaped_markdown('; '.join(cell.in_full))}"
         for tool, cell in cells
         if cell.scopes
     ]

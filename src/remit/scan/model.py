@@ -63,6 +63,8 @@ class Entry(msgspec.Struct, frozen=True):
     mark: Mark
     place: Place
     scope: str | None = None
+    asked: bool = False
+    """Whether a person is asked each time, whatever the scope says."""
 
 
 class Claim(msgspec.Struct, frozen=True):

@@ -84,7 +84,8 @@ def _permissions(text: Text, found: dict[str, Any], host: str) -> Iterator[Accou
                 tool, scope = split_scope(rule)
                 place = Place(text.path, _line(text, rule))
                 said = Mark.SCOPED if mark is Mark.YES and scope is not None else mark
-                entries.append(Entry(tool, said, place, "ask" if key == "ask" and scope is None else scope))
+                asked = key == "ask"
+                entries.append(Entry(tool, said, place, "ask" if asked and scope is None else scope, asked))
     extent = Extent.EVERYTHING if permissions.get("defaultMode") == "bypassPermissions" else Extent.LIST
     if entries or extent is Extent.EVERYTHING:
         yield _account(text, entries, host, extent=extent)

@@ -1,0 +1,124 @@
+"""What all places that speak of an agent agree on: where it is denied a tool, and which limit holds everywhere.
+
+A definition is exact: what it does not list, it does not grant. A document may name one tool of a kind for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from remit.draft.equivalents import is_whole, meanings
+from remit.draft.limits import Command, covered, named
+from remit.draft.packs import tools_for
+from remit.draft.taken import asks
+from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place
+from remit.scan.vocabulary import capability, tool_key
+
+_CHANGES = ("write", "shell")
+_MATTERS = (*_CHANGES, "network", "delegate", "mcp")
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """The limit of a tool in words (None: without, empty: one that nobody names), and where it stands."""
+
+    scope: str | None
+    place: Place
+    whole: bool = False
+    """Whether a command without a star is all that may be run."""
+
+
+def source_of(agent: Agent) -> Account:
+    """The account that the draft starts from: a definition with a list, else a document with one, else the first."""
+    ranked = [account for account in agent.accounts if account.kind is not Kind.SETTINGS and account.closed]
+    lists = [account for account in ranked if account.extent is Extent.LIST]
+    definition = next((one for one in lists if one.kind is Kind.DEFINITION), None)
+    return definition or next(iter(lists), None) or next(iter(ranked), agent.accounts[0])
+
+
+def refusal(agent: Agent, entry: Entry, own: Account, pack: str | None) -> Entry | None:
+    """What a place says against a tool: a denial of it, or a list that lacks it."""
+    for account in agent.accounts:
+        for other in account.entries:
+            if other.mark is Mark.NO and _same(entry, other, pack) and not (other.scope and _exact(account)):
+                return other
+        if account is not own and _lacks(account, entry, own, pack):
+            return Entry(entry.tool, Mark.NO, account.place)
+    return None
+
+
+def _exact(account: Account) -> bool:
+    return account.kind in (Kind.DEFINITION, Kind.SETTINGS)
+
+
+def _same(entry: Entry, other: Entry, pack: str | None) -> bool:
+    return bool(_keys(entry.tool, pack) & _keys(other.tool, pack))
+
+
+def _keys(tool: str, pack: str | None) -> set[str]:
+    return {tool_key(tool), *(tool_key(name) for name in (tools_for(tool, pack) if pack is not None else ()))}
+
+
+def _lacks(account: Account, entry: Entry, own: Account, pack: str | None) -> bool:
+    """Whether a place that says all that the agent has does not say this."""
+    kind = capability(entry.tool)
+    if account.extent is Extent.UNCLEAR and account.kind is Kind.DEFINITION:
+        return kind in _MATTERS
+    if account.extent is not Extent.LIST or not account.closed:
+        return False
+    if account.kind is Kind.DEFINITION:
+        given = {word for other in account.allowed() for word in meanings(other.tool, account.host)}
+        keys = {key for other in account.allowed() for key in _keys(other.tool, pack)}
+        means = meanings(entry.tool, own.host)
+        return not (means and means <= given) and not _keys(entry.tool, pack) <= keys
+    kinds = {capability(other.tool) for other in account.allowed()}
+    if account.marks and not any(capability(other.tool) == kind for other in account.entries):
+        return False  # without a row or column of the kind, it says nothing of it
+    return kind in (_CHANGES if account.coarse else _MATTERS) and kind not in kinds
+
+
+def limit_of(agent: Agent, entry: Entry, own: Account) -> Limit | Entry:
+    """The limit that lies within every other one; or the entry whose limit differs, if there is none."""
+    limits = [(account, scoped) for account in agent.accounts if (scoped := _scoped(account, entry, own))]
+    if not limits and entry.mark is Mark.YES:
+        return Limit(None, entry.place)
+    others = [(account, scoped) for account, scoped in limits if any(one.scope for one in scoped)]
+    if entry.scope:
+        candidates = [Limit(entry.scope, entry.place, is_whole(own.host))]
+        others = [(account, scoped) for account, scoped in others if account is not own]
+    else:
+        candidates = [_joined(account, scoped) for account, scoped in others]
+    for candidate in candidates:
+        names = named(candidate.scope or "", whole=candidate.whole)
+        if all(covered(names, _names(account, scoped)) for account, scoped in others):
+            return candidate
+    if not candidates:
+        return Limit("", limits[0][1][0].place if limits else entry.place)
+    return next(one for _, scoped in others for one in scoped if one.scope)
+
+
+def _names(account: Account, entries: Sequence[Entry]) -> frozenset[Command | str]:
+    """What the entries of one place name together."""
+    found = (named(one.scope, whole=is_whole(account.host)) for one in entries if one.scope)
+    return frozenset(name for names in found for name in names)
+
+
+def _joined(account: Account, entries: Sequence[Entry]) -> Limit:
+    """What the entries of one place admit together."""
+    scope = ", ".join(one.scope for one in entries if one.scope)
+    place = next(one.place for one in entries if one.scope)
+    return Limit(scope, place, is_whole(account.host))
+
+
+def _scoped(account: Account, entry: Entry, own: Account) -> list[Entry]:
+    """The entries by which a place limits a tool; none if it does not. A limit on writing limits every tool that
+    writes and is not named: `Edit` would write where its `Write` may not."""
+    same = [one for one in account.allowed() if tool_key(one.tool) == tool_key(entry.tool)]
+    free = [one for one in same if one.mark is Mark.YES or (asks(one) and _exact(account))]
+    if capability(entry.tool) == "write" and account.closed and account is not own:
+        writes = [one for one in account.allowed() if capability(one.tool) == "write"]
+        given = {word for one in writes if one.mark is Mark.YES for word in meanings(one.tool, account.host)}
+        if not same or (free and not meanings(entry.tool, own.host) <= given):
+            return [one for one in writes if one.mark is Mark.SCOPED]
+    return [] if free else same

@@ -1,0 +1,261 @@
+"""What a written limit names: globs, commands or sites, as scopes of a policy; nothing where it is neither.
+
+named("git diff:*, pytest")         # two commands, each with any arguments
+named("`docs/**` only")             # one glob
+covered(names, by)                  # whether a limit lies within another
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Set
+from functools import cache
+
+import msgspec
+
+from remit.compile import build_rulebook
+from remit.declare.nodes import parse
+from remit.draft.equivalents import but_words
+from remit.draft.history import is_glob
+from remit.draft.model import quoted
+from remit.forms.texts import plain
+from remit.languages.programs.profiles import profile_of, programs
+from remit.model.errors import PolicyError
+from remit.scopes.glob import Glob
+from remit.scopes.globset import GlobSet
+
+_GLOB = re.compile(r"[\w.*@{},/-]*[*/][\w.*@{},/-]*|[\w-]+\.(?:md|ya?ml|json|txt|csv|db)\b")
+_STAR = re.compile(r"(?::\*| \*|\*)$")
+_WORD = re.compile(r"[A-Za-z0-9_./:@=+,-]+")
+_PROGRAM = re.compile(r"[a-z][\w.+-]*")
+_SITE = re.compile(r"domain:((?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)+)", re.IGNORECASE)
+_SEPARATED = re.compile(r",\s*")
+_MOST_STARS = 3
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A command that a limit names: its words, and whether these are all of it."""
+
+    words: tuple[str, ...]
+    whole: bool = False
+
+
+def named(limit: str, *, whole: bool = False) -> frozenset[Command | str]:
+    """What a limit names, however it is written: commands, globs, or else its own words. With `whole`, a command
+    without a star has no further arguments."""
+    commands = commands_of(limit, whole=whole)
+    return frozenset(commands) if commands else frozenset(globs_of(limit) or [limit.strip().lower()])
+
+
+def covered(names: Set[Command | str], by: Set[Command | str]) -> bool:
+    """Whether everything that a limit names lies within what another names."""
+    return all(any(_within(name, other) for other in by) for name in names)
+
+
+def _within(name: Command | str, other: Command | str) -> bool:
+    if name == other:
+        return True
+    starts = isinstance(name, Command) and isinstance(other, Command) and not other.whole
+    return starts and name.words[: len(other.words)] == other.words  # type: ignore[union-attr]
+
+
+def commands_of(limit: str, *, whole: bool = False) -> list[Command]:
+    """The commands of a list of them; none unless all of it is commands."""
+    parts = [part.strip() for part in _SEPARATED.split(limit.removeprefix("shell "))]  # as `remit docs` writes it
+    found = [_command(part, whole=whole) for part in parts]
+    return [one for one in found if one is not None] if all(found) else []
+
+
+def _command(text: str, *, whole: bool) -> Command | None:
+    text = text.strip("`").strip()
+    cut = _STAR.sub("", text)
+    words = tuple(cut.split())
+    if not words or not all(_WORD.fullmatch(word) for word in words):
+        return None
+    if not (profile_of(words[0]) and _PROGRAM.fullmatch(words[0])) and not (whole and "/" in words[0]):
+        return None
+    if not whole and len(words) > 1 and next(_forms(words[0], list(words[1:])), None) is None:
+        return None  # a sentence, such as "test only"
+    return Command(words, whole and cut == text)
+
+
+def runs_of(commands: Iterable[Command]) -> list[str] | None:
+    """Entries of `run` that admit these commands and no other; None if one can't be said."""
+    found = [_run(one) for one in commands]
+    return [run for run in dict.fromkeys(found) if run is not None] if all(found) else None
+
+
+def _run(command: Command) -> str | None:
+    program, *rest = command.words
+    exact = quoted(" ".join(command.words)) if len(command.words) > 1 or "/" in program else None
+    forms = [exact] if command.whole else [*_forms(program, rest), exact]
+    return next((form for form in forms if form is not None and loads(form)), None)
+
+
+def _forms(program: str, rest: list[str]) -> Iterator[str]:
+    """How a policy may say a program with these first words; narrower than that is the command as it stands."""
+    profile = profile_of(program)
+    if not rest:
+        yield program
+    elif rest[0] == "-m" and len(rest) == 2:
+        yield f"{{{program}: {{module: [{quoted(rest[1])}]}}}}"
+    elif profile is not None and rest[0] in profile.sub and not any(word.startswith("-") for word in rest):
+        yield f"{{{program}: [{quoted(' '.join(rest))}]}}"
+    elif profile is not None and profile.args == ("target...",) and len(rest) == 1:
+        yield f"{{{program}: {{targets: [{quoted(rest[0])}]}}}}"
+
+
+def program_of(run: str) -> str:
+    """The program of an entry of `run`."""
+    return re.split(r"[: ]", run.strip('{"'), maxsplit=1)[0].strip('"}')
+
+
+@cache
+def loads(run: str) -> bool:
+    """Whether an entry of `run` names programs, subcommands and targets that Remit knows."""
+    scope = f"{{shell: {{run: [{run}]}}}}"
+    text = f"remit: 1\ntools: {{t: {{args: {{c: shell}}}}}}\nagents: {{a: {{may: [{{t: {scope}}}]}}}}\n"
+    try:
+        build_rulebook(plain(parse(text, "scope")))
+    except PolicyError:
+        return False
+    return True
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A limit in the words of `remit docs`: entries of `run`, or paths, and whether a person is asked."""
+
+    runs: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    """Paths within `allow` that are not admitted."""
+    new_only: bool = False
+    asks: bool = False
+
+
+_SAID = re.compile(r"(?:path|shell|locks|not|ask) ")
+_PATH = re.compile(r"path (?P<allow>.+?)(?: except (?P<beside>.+?))?(?P<new> \(new files only\))?")
+_ENTRY = re.compile(r"(?P<program>[^\s()]+) \((?P<kind>targets |-m )?(?P<words>[^();]+)\)")
+
+
+def is_said(limit: str) -> bool:
+    """Whether a limit may be in the words of `remit docs`."""
+    return _SAID.match(limit) is not None
+
+
+def said(limit: str) -> Said | None:
+    """A limit as `remit docs` writes it; None if a part of it is not understood, or says more than a draft can."""
+    found = Said()
+    for part in _outside(limit, "; "):
+        read = _part(part, found)
+        if read is None:
+            return None
+        found = read
+    return found if found.asks or found.runs or found.sets or found.allow else None
+
+
+def _part(part: str, so_far: Said) -> Said | None:
+    if part == "ask human":
+        return msgspec.structs.replace(so_far, asks=True)
+    if part.startswith("shell ") and not (so_far.runs or so_far.sets):
+        return _entries(part.removeprefix("shell "), so_far)
+    path = _PATH.fullmatch(part)
+    if path is not None and not (
+        so_far.new_only or so_far.beside or (so_far.allow and (path["beside"] or path["new"]))
+    ):
+        allow, beside = _listed(path["allow"]), _listed(path["beside"] or "")
+        given = (*so_far.allow, *allow)
+        return msgspec.structs.replace(so_far, allow=given, beside=beside, new_only=path["new"] is not None)
+    if part.startswith("not path ") and so_far.allow:
+        return msgspec.structs.replace(so_far, beside=(*so_far.beside, *_listed(part.removeprefix("not path "))))
+    if part.startswith("locks ") and so_far.allow and " except " not in part:
+        locks = GlobSet(Glob.parse(text) for text in _listed(part.removeprefix("locks ")) if is_glob(text))
+        return so_far if all(is_glob(text) and locks.includes(Glob.parse(text)) for text in so_far.allow) else None
+    return None
+
+
+def _entries(text: str, so_far: Said) -> Said | None:
+    runs: list[str] = []
+    sets: list[str] = []
+    for entry in _outside(text, ", "):
+        limited = _ENTRY.fullmatch(entry)
+        if limited is not None:
+            words = ", ".join(quoted(word) for word in limited["words"].split(", "))
+            key = {"targets ": "targets", "-m ": "module"}.get(limited["kind"] or "", "sub")
+            runs.append(f"{{{quoted(limited['program'])}: {{{key}: [{words}]}}}}")
+        elif entry in programs().sets and profile_of(entry) is None:
+            sets.append(entry)
+        else:
+            runs.append(quoted(entry))
+    if not all(map(loads, runs)) or any(entry in programs().sets for entry in runs):
+        return None
+    return msgspec.structs.replace(so_far, runs=tuple(runs), sets=tuple(sets))
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part for part in text.split(", ") if part)
+
+
+def _outside(text: str, mark: str) -> list[str]:
+    """The parts of a text between marks that stand outside of brackets."""
+    found, depth = [""], 0
+    for part in re.split(rf"({re.escape(mark)}|[()])", text):
+        depth += (part == "(") - (part == ")")
+        if part == mark and depth == 0:
+            found.append("")
+        else:
+            found[-1] += part
+    return found
+
+
+def globs_of(text: str) -> list[str]:
+    """The globs that a sentence names: in code spans if it has any, else words that look like one. None if it says that
+    some of them are not meant."""
+    if _but().search(text):
+        return []
+    spans = re.findall(r"`([^`]+)`", text)
+    found = [word for span in (spans or [text]) for word in _GLOB.findall(span) if not re.search(r"[\\^$()+]", span)]
+    clean = (word.strip(",.").removeprefix("./") for word in found)
+    globs = (f"{word}**" if word.endswith("/") else word for word in clean)
+    return [glob for glob in dict.fromkeys(globs) if glob.strip("*/") and is_glob(glob)]
+
+
+@cache
+def _but() -> re.Pattern[str]:
+    words = sorted(but_words(), key=len, reverse=True)
+    return re.compile(
+        "|".join(rf"\b{re.escape(word)}\b" if word.isascii() else re.escape(word) for word in words), re.I
+    )
+
+
+def sites_of(text: str) -> list[str]:
+    """The URLs of a limit such as `domain:docs.example.org`."""
+    site = _SITE.fullmatch(text.strip())
+    return [f"https://{site[1].lower()}/**"] if site is not None else []
+
+
+def denied_globs(pattern: str) -> list[str]:
+    """Globs for all that a pattern in the manner of `.gitignore` denies; none if it can't be said.
+
+    A name without a folder counts anywhere, what it names may be a folder, and its stars may stand for nothing."""
+    text = pattern.strip().removeprefix("./")
+    if (
+        text.startswith(("~", "//"))
+        or text.count("*") - 2 * text.count("**") > _MOST_STARS
+        or set(text) & set("[]{}?!\\")
+    ):
+        return []
+    anchored = "/" in text.strip("/") or text.startswith("/")
+    body = text.strip("/") if anchored else f"**/{text.strip('/')}"
+    found = [glob for each in _without_stars(body) for glob in (each, f"{each.removesuffix('/**')}/**")]
+    return list(dict.fromkeys(found)) if all(map(is_glob, found)) else []
+
+
+def _without_stars(glob: str) -> list[str]:
+    """A glob with each star that is part of a name, and without it."""
+    found = [""]
+    for part in re.split(r"(?<![*/])(\*)(?!\*)|(?<!\*)(\*)(?![*/])", glob):
+        if part is not None:
+            found = [f"{head}{tail}" for head in found for tail in ((part, "") if part == "*" else (part,))]
+    return [one for one in found if one.strip("/")]

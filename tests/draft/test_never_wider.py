@@ -1,0 +1,411 @@
+"""Whatever a repository says of its agents: what a draft allows, every place that speaks of the agent allows.
+
+The definitions, settings and matrices are generated, and what each of them grants is worked out here from what was
+generated, not from what a scan reads.
+"""
+
+from __future__ import annotations
+
+import datetime
+import fnmatch
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from remit import catalog
+from remit.compile import build_rulebook
+from remit.decide import decide
+from remit.declare.nodes import parse
+from remit.draft import from_survey
+from remit.draft.agreed import Limit
+from remit.draft.from_survey import draft_from
+from remit.forms.texts import plain
+from remit.model.call import Call
+from remit.model.facts import Facts
+from remit.model.rulebook import Rulebook
+from remit.scan.survey import scan
+from tests.scan.repositories import definition, write
+
+TODAY = datetime.date(2026, 11, 19)
+LOOKING = ("ls -la", "git status", "git log --oneline")
+COMMANDS = (
+    *LOOKING,
+    "git diff",
+    "git diff --stat",
+    "git push",
+    "npm test",
+    "npm run lint",
+    "npm run build",
+    "make test",
+    "make release",
+    "pytest -q",
+    "python -m pytest",
+    "touch src/a.py",
+    "./check.sh",
+    "git diff && npm test",
+)
+PATHS = ("src/a.py", "docs/a.md", "docs/b/c.md", "notes/a.md", ".env", "README.md")
+SITES = ("https://docs.example.org/a", "https://other.example/a")
+
+
+@dataclass(frozen=True)
+class Act:
+    """What a call does: words such as `edit`, and on what."""
+
+    words: tuple[str, ...]
+    target: str
+    tool: str = ""
+
+
+@dataclass(frozen=True)
+class Token:
+    """An entry of a list of tools: what it means to its host, and on what."""
+
+    text: str
+    words: frozenset[str]
+    holds: Callable[[str], bool] = field(default=lambda target: True)
+
+
+def token(text: str, *words: str, holds: Callable[[str], bool] = lambda target: True) -> Token:
+    return Token(text, frozenset(words), holds)
+
+
+def begins(*words: str) -> Callable[[str], bool]:
+    """Each of the commands begins with these words; looking and a change of the folder need no rule in Claude Code."""
+    return lambda line: any(line.split()[: len(one.split())] == one.split() for one in words)
+
+
+def matches(*globs: str) -> Callable[[str], bool]:
+    return lambda path: any(fnmatch.fnmatchcase(path, glob.replace("**", "*")) for glob in globs)
+
+
+CLAUDE = (
+    token("Read", "read", "list"),
+    token("Grep", "search", "find"),
+    token("Glob", "find", "list"),
+    token("Write", "create", "edit"),
+    token("Edit", "edit"),
+    token("Bash", "run"),
+    token("WebFetch", "fetch"),
+    token("Bash(git diff:*)", "run", holds=begins("git diff")),
+    token("Bash(npm test)", "run", holds="npm test".__eq__),
+    token("Bash(npm run lint)", "run", holds="npm run lint".__eq__),
+    token("Bash(npm run *)", "run", holds=begins("npm run")),
+    token("Bash(make test:*)", "run", holds=begins("make test")),
+    token("Bash(git:*)", "run", holds=begins("git")),
+    token("Bash(git diff --stat:*)", "run", holds=begins("git diff --stat")),
+    token("Bash(git)", "run", holds="git".__eq__),
+    token("Bash(python -m pytest:*)", "run", holds=begins("python -m pytest")),
+    token("Bash(./check.sh)", "run", holds="./check.sh".__eq__),
+    token("Bash(frobnicate:*)", "run", holds=begins("frobnicate")),
+    token("Edit(docs/**)", "edit", holds=matches("docs/**")),
+    token("Write(notes/*.md)", "create", "edit", holds=matches("notes/*.md")),
+    token("Read(src/**)", "read", holds=matches("src/**")),
+    token("WebFetch(domain:docs.example.org)", "fetch", holds=lambda url: url.startswith("https://docs.example.org/")),
+    token("mcp__db__query"),
+    token("TodoWrite"),
+    token("frobnicate"),
+    token("MultiEdit", "edit"),
+    # names of another ecosystem: hosts don't know them, so they may mean no more than there
+    token("read_file", "read", "list"),
+    token("create_file", "create"),
+    token("run_in_terminal", "run"),
+    token("editFiles", "create", "edit"),
+)
+COPILOT = (
+    token("read", "read", "list"),
+    token("edit", "create", "edit"),
+    token("search", "search", "find"),
+    token("execute", "run"),
+    token("read_file", "read", "list"),
+    token("create_file", "create"),
+    token("edit/editFiles", "create", "edit"),
+    token("runCommands", "run"),
+    token("github/create_issue"),
+    token("usages"),
+    token("runTests"),
+    token("Bash", "run"),
+    token("replace_string_in_file", "edit"),
+    token("Edit", "create", "edit"),
+    token("web", "fetch"),
+)
+DENIED = (
+    token("Bash", "run"),
+    token("Write", "create"),
+    token("Edit", "edit"),
+    token("Read", "read"),
+    token("WebFetch", "fetch"),
+    token("Bash(git push:*)", "run", holds=begins("git push")),
+    token("Bash(npm run *)", "run", holds=begins("npm run")),
+    token("Bash(git diff)", "run", holds="git diff".__eq__),
+    token("Read(.env)", "read", holds=".env".__eq__),
+    token("Edit(docs/**)", "edit", holds=matches("docs/**")),
+    token("Edit(*.md)", "edit", holds=matches("*.md", "**/*.md")),
+)
+
+
+@dataclass
+class Source:
+    """One place and what it allows; `refuses` are entries that take away what the others grant."""
+
+    everything: bool = False
+    grants: list[Token] = field(default_factory=list)
+    refuses: list[Token] = field(default_factory=list)
+    changes: bool = True
+    """Whether the agent may change anything at all."""
+    tells: frozenset[str] = frozenset(("read", "search", "create", "edit", "run", "fetch"))
+    """The words that it says anything about."""
+
+    def allows(self, act: Act) -> bool:
+        return all(self._allows(word, act) for word in act.words if word in self.tells)
+
+    def _allows(self, word: str, act: Act) -> bool:
+        targets = act.target.split(" && ") if word == "run" else [act.target]
+        return all(self._allows_one(word, target, act.tool) for target in targets)
+
+    def _allows_one(self, word: str, target: str, tool: str) -> bool:
+        if any(tool == one.text or (word in one.words and one.holds(target)) for one in self.refuses):
+            return False
+        scoped = any(word in one.words and "(" in one.text and one.holds(target) for one in self.grants)
+        if not self.changes and word in ("create", "edit"):
+            return False
+        if not self.changes and word == "run" and target not in (*LOOKING, "git diff", "git diff --stat"):
+            return scoped
+        return self.everything or any(word in one.words and one.holds(target) for one in self.grants)
+
+
+@dataclass
+class Repository:
+    """Files, and by agent all that speaks of it."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, list[Source]] = field(default_factory=dict)
+
+
+NAMES = ("alpha", "Beta Agent", "gamma-reviewer")
+KEYS = {"alpha": "alpha", "Beta Agent": "beta", "gamma-reviewer": "gamma-reviewer"}
+
+
+@st.composite
+def definitions(draw: st.DrawFn, pool: tuple[Token, ...], name: str) -> tuple[str, Source]:
+    """The text of a definition in one of the forms that people write, and what it grants."""
+    chosen = draw(st.lists(st.sampled_from(pool), max_size=5, unique_by=lambda one: one.text))
+    form = draw(
+        st.sampled_from(
+            ("comma", "list", "block", "objects", "nested", "word", "empty", "none", "star", "broken", "null")
+        )
+    )
+    texts = [one.text for one in chosen]
+    source, head = Source(grants=chosen), ""
+    if form == "word" or (form != "empty" and not chosen):
+        source.grants = chosen[:1] or [pool[0]]
+        head = f"tools: {source.grants[0].text}\n"
+    elif form in ("comma", "broken"):
+        head = f"tools: {', '.join(texts)}\n"
+    elif form == "list":
+        head = f"tools: [{', '.join(json.dumps(one) for one in texts)}]\n"
+    elif form == "block":
+        head = "tools:\n" + "".join(f"  - {json.dumps(one)}\n" for one in texts)
+    elif form == "objects":
+        head = "tools:\n" + "".join(f"  - name: {json.dumps(one)}\n    description: x\n" for one in texts)
+    elif form == "nested":
+        head = f"tools:\n  primary: {json.dumps(texts[:1])}\n  more: {json.dumps(texts[1:])}\n"
+    elif form == "empty":
+        source.grants, head = [], "tools: []\n"
+    elif form in ("none", "null", "star"):
+        source.everything, head = True, {"none": "", "null": "tools:\n", "star": 'tools: "*"\n'}[form]
+    denied = (
+        draw(st.lists(st.sampled_from(DENIED), max_size=2, unique_by=lambda one: one.text)) if pool is CLAUDE else []
+    )
+    if denied:
+        head += f"disallowedTools: {', '.join(one.text for one in denied)}\n"
+        source.refuses += denied
+    kept = draw(st.sampled_from(("", "", "", "plan", "acceptEdits", "claim"))) if pool is CLAUDE else ""
+    if kept in ("plan", "acceptEdits"):
+        head += f"permissionMode: {kept}\n"
+    source.changes = kept not in ("plan", "claim")
+    about = "Strictly read-only. Reviews." if kept == "claim" else "Works."
+    about = "Use it when: the user: asks" if form == "broken" and kept != "claim" else about
+    bom = draw(st.sampled_from(("", "", "\ufeff")))
+    return f"{bom}---\nname: {name}\ndescription: {about}\n{head}---\nDo the work.\n", source
+
+
+@st.composite
+def repositories(draw: st.DrawFn) -> Repository:
+    """Definitions, maybe two of one agent, with settings and a matrix or without."""
+    found = Repository()
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True))
+    places = draw(st.sampled_from((("",), ("",), ("web/", "api/"))))
+    layout = draw(st.sampled_from(("claude", "claude", "copilot", "both")))
+    for name in names:
+        key = KEYS[name]
+        for place in places:
+            if layout != "copilot":
+                text, source = draw(definitions(CLAUDE, name))
+                found.files[f"{place}.claude/agents/{key}.md"] = text
+                found.sources.setdefault(key, []).append(source)
+            if layout != "claude":
+                text, source = draw(definitions(COPILOT, name))
+                found.files[f"{place}.github/agents/{key}.agent.md"] = text
+                found.sources.setdefault(key, []).append(source)
+    if draw(st.booleans()) and layout == "claude":
+        denied = draw(st.lists(st.sampled_from(DENIED), max_size=3, unique_by=lambda one: one.text))
+        asked = draw(st.lists(st.sampled_from(DENIED), max_size=2, unique_by=lambda one: one.text))
+        rules = {
+            "deny": [one.text for one in denied],
+            "ask": [one.text for one in asked],
+            "allow": ["Read", "Bash(npm run *)"],
+        }
+        found.files[".claude/settings.json"] = json.dumps({"permissions": rules}, indent=1)
+        for sources in found.sources.values():
+            sources.append(Source(everything=True, refuses=[*denied, *asked]))
+    if draw(st.booleans()) and len(names) > 1 and places == ("",):
+        _matrix(draw, found, names)
+    return found
+
+
+def _matrix(draw: st.DrawFn, found: Repository, names: list[str]) -> None:
+    cells = {
+        "Read": (("✅", None), ("❌", "no")),
+        "Write": (("✅", None), ("❌", "no"), ("🔒 `docs/**`", "docs/**")),
+        "Edit": (("✅", None), ("❌", "no"), ("🔒 `docs/**`", "docs/**"), ("🔒", "no")),
+        "Bash": (("✅", None), ("❌", "no"), ("🔒 git diff, npm test", "git diff"), ("🔒 in plan mode only", "no")),
+    }
+    words = {"Read": ("read",), "Write": ("create", "edit"), "Edit": ("edit",), "Bash": ("run",)}
+    lines = ["# Agents and their tools", "", "| Agent | Read | Write | Edit | Bash |", "|---|---|---|---|---|"]
+    for name in names:
+        row, source = [], Source(tells=frozenset(("read", "create", "edit", "run")))
+        for column, choices in cells.items():
+            cell, scope = draw(st.sampled_from(choices))
+            row.append(cell)
+            if scope == "no":
+                source.refuses.append(Token(column, frozenset()))
+                continue
+            holds = {
+                None: lambda target: True,
+                "docs/**": matches("docs/**"),
+                "git diff": begins("git diff", "npm test"),
+            }[scope]
+            source.grants.append(Token(column, frozenset(words[column]), holds))
+        lines.append(f"| {name} | {' | '.join(row)} |")
+        found.sources[KEYS[name]].append(source)
+    found.files["AGENTS.md"] = "\n".join(lines) + "\n"
+
+
+def calls(agent: str, packs: frozenset[str]) -> Iterator[tuple[Call, Act]]:
+    """Calls of an agent in the tools of the draft's packs, and what each does."""
+    if "claude-code" in packs:
+        for path in PATHS:
+            full = f"/work/{path}"
+            yield Call(agent, "Read", {"file_path": full}), Act(("read",), path, "Read")
+            yield Call(agent, "Write", {"file_path": full, "content": ""}), Act(("create", "edit"), path, "Write")
+            edit = {"file_path": full, "old_string": "a", "new_string": "b"}
+            yield Call(agent, "Edit", edit), Act(("edit",), path, "Edit")
+        for line in COMMANDS:
+            yield Call(agent, "Bash", {"command": line}), Act(("run",), line, "Bash")
+        for url in SITES:
+            yield Call(agent, "WebFetch", {"url": url, "prompt": "x"}), Act(("fetch",), url, "WebFetch")
+    for path in PATHS if "vscode" in packs else ():
+        full = f"/work/{path}"
+        yield Call(agent, "read_file", {"filePath": full}), Act(("read",), path)
+        yield Call(agent, "create_file", {"filePath": full, "content": ""}), Act(("create",), path)
+        edit = {"filePath": full, "oldString": "a", "newString": "b"}
+        yield Call(agent, "replace_string_in_file", edit), Act(("edit",), path)
+        yield Call(agent, "view", {"path": full}), Act(("read",), path)
+        yield Call(agent, "create", {"path": full, "file_text": ""}), Act(("create",), path)
+        yield Call(agent, "edit", {"path": full, "old_str": "a", "new_str": "b"}), Act(("edit",), path)
+    for line in COMMANDS if "vscode" in packs else ():
+        yield (
+            Call(agent, "run_in_terminal", {"command": line, "explanation": "", "isBackground": False}),
+            Act(("run",), line),
+        )
+        yield Call(agent, "bash", {"command": line, "description": ""}), Act(("run",), line)
+
+
+def drafted(found: Repository) -> Rulebook:
+    with tempfile.TemporaryDirectory() as folder:
+        draft = draft_from(scan(str(write(Path(folder), found.files)), today=TODAY))
+    assert draft is not None
+    return build_rulebook(plain(parse(draft.policy, "draft")))
+
+
+def wider(found: Repository) -> tuple[list[tuple[str, str, dict[str, object]]], int]:
+    """The calls that the draft allows and some place does not, and how many it allows."""
+    book = drafted(found)
+    packs = frozenset(pack for pack in catalog.packs() if pack in ("claude-code", "vscode"))
+    if "Read" not in book.book.tools:
+        packs -= {"claude-code"}
+    if "read_file" not in book.book.tools:
+        packs -= {"vscode"}
+    wrong: list[tuple[str, str, dict[str, object]]] = []
+    allowed = 0
+    for agent in found.sources:
+        for call, act in calls(agent, packs):
+            decision = decide(book, call, Facts(root="/work"))
+            new = any(one.do == "create-exclusively" for one in decision.obligations)
+            does = replace(act, words=("create",), tool="") if new else act
+            allowed += decision.allowed
+            if decision.allowed and not all(source.allows(does) for source in found.sources[agent]):
+                wrong.append((agent, call.tool, dict(call.args)))
+    return wrong, allowed
+
+
+@settings(max_examples=100)
+@given(found=repositories())
+def test_what_a_draft_allows_every_place_allows(found: Repository) -> None:
+    wrong, _ = wider(found)
+    assert wrong == [], found.files
+
+
+ALL = Repository(
+    {
+        "a/.claude/agents/alpha.md": definition("alpha", "Read, Write, Edit, Bash, WebFetch"),
+        "b/.claude/agents/alpha.md": definition(
+            "alpha", "Read, Edit(docs/**), Bash(npm test), WebFetch\ndisallowedTools: WebFetch"
+        ),
+        ".claude/settings.json": '{"permissions": {"deny": ["Read(.env)"], "ask": ["Edit(docs/b/**)"]}}',
+    },
+    {
+        "alpha": [
+            Source(grants=[one for one in CLAUDE if one.text in ("Read", "Write", "Edit", "Bash", "WebFetch")]),
+            Source(
+                grants=[one for one in CLAUDE if one.text in ("Read", "Edit(docs/**)", "Bash(npm test)")],
+                refuses=[token("WebFetch", "fetch")],
+            ),
+            Source(
+                everything=True,
+                refuses=[
+                    token("Read(.env)", "read", holds=".env".__eq__),
+                    token("Edit(docs/b/**)", "edit", holds=matches("docs/b/**")),
+                ],
+            ),
+        ]
+    },
+)
+
+
+def test_some_of_it_is_allowed() -> None:
+    """What all three places say is allowed, and nothing else."""
+    wrong, allowed = wider(ALL)
+    assert (wrong, allowed) == ([], len(PATHS) - 1 + 1 + 1)  # files to read, a document to edit, a command
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("refusal", lambda *_: None),
+        ("takes", lambda *_: ()),
+        ("limit_of", lambda _, entry, __: Limit(entry.scope, entry.place)),
+    ],
+)
+def test_the_property_notices_a_draft_that_is_wider(
+    name: str, instead: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(from_survey, name, instead)
+    assert wider(ALL)[0] != []
