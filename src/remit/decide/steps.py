@@ -165,7 +165,8 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
             case.trace.append(Covered(unit.arg or unit.kind, by))
             case.rule = case.rule or cell.tool.at
             continue
-        case.note(4, f"{unit.arg or unit.kind} {shown(unit.text)}: covered by no rule of {cell.caller.name}")
+        what = f"{unit.arg or unit.kind} {shown(unit.text)}".rstrip()
+        case.note(4, f"{what}: covered by no rule of {cell.caller.name}")
         for other in bounds:
             case.note(4, f"  not by {other.line}{because(other, unit, case)}")
         if is_outside(unit):

@@ -163,6 +163,10 @@ _tools = MapOf(
 )
 
 
+_NAMED = ("roles", "delegates_to", "called_by")
+"""Keys that name other callers."""
+
+
 def _texts(node: Node | None) -> Iterator[Node]:
     """The texts of a list, or the single one that stands for it."""
     if node is not None:
@@ -183,7 +187,7 @@ def _build(kind: Literal["agent", "role", "runner"]) -> Any:
             if rights.get("capsules") is not True:
                 what = "`alone` is for an agent that may issue at all"
                 reader.fail(node.at, "never-applies", what, "may_issue: {capsules: true, alone: …}")
-        places = {name.value: name.at for key in ("delegates_to", "called_by") for name in _texts(node.value.get(key))}
+        places = {name.value: name.at for key in _NAMED for name in _texts(node.value.get(key))}
         return Caller(name="", kind=kind, rules=rules, says_may=says_may, at=node.at, places=places, **values)
 
     return build

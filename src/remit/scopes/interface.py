@@ -46,6 +46,8 @@ class Misnamed(NamedTuple):
     """What to do; where it is no slip, what follows for a `may`."""
     closed: bool = False
     """There are no other names than those known: the policy does not load, whatever was meant."""
+    name: str = ""
+    """The entry that it stands in, as the policy writes it."""
     nothing: bool = False
     """The part concerns nothing at all. As a prohibition it would never apply, and the policy does not load."""
 
