@@ -101,12 +101,17 @@ def pasted(seed: int) -> int:
     return count
 
 
+def _arguments(call: Call) -> set[str]:
+    """A malformed call may have none."""
+    args: Any = call.args
+    return set(args) if isinstance(args, dict) else set()
+
+
 def spread(call: Call, calls: list[tuple[Call, Facts]]) -> Iterator[Call]:
     """The call with one argument as other calls have it."""
     for other, _ in calls:
-        if isinstance(call.args, dict) and isinstance(other.args, dict):
-            for name in call.args.keys() & other.args.keys():
-                yield msgspec.structs.replace(call, args={**call.args, name: other.args[name]})
+        for name in _arguments(call) & _arguments(other):
+            yield msgspec.structs.replace(call, args={**call.args, name: other.args[name]})
 
 
 def widened(seed: int) -> int:
@@ -157,7 +162,7 @@ def _read_in_role(data: dict[str, Any], rule: Rule) -> Rule | None:
     """The rule as a role of its own reads it; None where the tool is not for that role."""
     assert rule.tools is not None
     entry = {rule.tools[0]: rule.scope.written() or None}
-    role = {"may": []} | {rule.verb: [entry]}
+    role: dict[str, Any] = {"may": []} | {rule.verb: [entry]}
     unproved = {key: value for key, value in data.items() if key != "never"}
     try:
         rulebook = rulebook_of({**unproved, "roles": {**data.get("roles", {}), TRY: role}})
