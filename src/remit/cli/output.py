@@ -18,7 +18,18 @@ LINE_END = "\n"
 _CODES = {"red": "31", "green": "32", "yellow": "33", "dim": "2", "bold": "1"}
 _VERDICTS = {"allow": "green", "ask": "yellow", "deny": "red"}
 _PLAIN = str.maketrans(
-    {"✅": "yes", "🔒": "scope", "✋": "ask", "❌": "no", "→": "->", "·": "-", "…": "...", "×": "x", "─": "-"}
+    {
+        "✅": "yes",
+        "🔒": "scope",
+        "✋": "ask",
+        "❌": "no",
+        "→": "->",
+        "·": "-",
+        "…": "...",
+        "×": "x",
+        "─": "-",
+        "👤": "person:",
+    }
 )
 
 
@@ -122,6 +133,20 @@ def paint(text: str, style: str) -> str:
 def symbols(text: str) -> str:
     """The text with words for symbols where the terminal can't show them."""
     return text if unicode_output() else text.translate(_PLAIN)
+
+
+def words_for_symbols(stream: Any) -> None:
+    """What others print on the stream gets the same words, where its encoding has no such symbol."""
+    import codecs  # here: only the demo prints by itself
+
+    def words(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        found = error.object[error.start : error.end].translate(_PLAIN)
+        return found.encode("ascii", "backslashreplace").decode("ascii"), error.end
+
+    codecs.register_error("remit-words", words)
+    stream.reconfigure(errors="remit-words")
 
 
 def _encoded(text: str) -> bytes:
