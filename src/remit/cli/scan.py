@@ -18,7 +18,7 @@ from remit.cli.output import out, out_json, paint
 from remit.cli.parameters import Argument, Option
 from remit.draft.teams import teams
 from remit.explain.visible import bounded
-from remit.model.text import counted
+from remit.model.text import counted, shown
 from remit.scan.board import COLUMNS, SIGNS, board
 from remit.scan.model import Finding, Survey, Weight
 from remit.scan.page import html_page
@@ -31,6 +31,8 @@ _SIGNS = {Weight.ERROR: "❌", Weight.WARNING: "⚠ ", Weight.NOTE: "· "}
 _SHORT = {"network": "net", "delegate": "hand"}
 _EACH = 5
 _ROWS = 40
+_NAME = 28
+"""How many letters of an agent's name are shown; `…` stands for the rest."""
 
 
 def command(
@@ -105,18 +107,18 @@ def _matrix(survey: Survey, *, every: bool) -> Iterable[str]:
     lines = board(survey)
     if not lines:
         return
-    shown = lines if every else lines[:_ROWS]
-    width = min(26, max(len(bounded(line.agent, 26)) for line in shown))
+    rows = lines if every else lines[:_ROWS]
+    width = max(len(shown(line.agent, _NAME)) for line in rows)
     yield ""
     yield " " * width + "  " + " ".join(f"{_SHORT.get(column, column):>6}" for column in COLUMNS)
     before = None
-    for line in shown:
-        name = "" if (line.agent, line.team) == before else bounded(line.agent, width)
+    for line in rows:
+        name = "" if (line.agent, line.team) == before else shown(line.agent, _NAME)
         before = (line.agent, line.team)
         cells = " ".join(f"{SIGNS[cell.mark]:>{6 if cell.mark is None else 5}}" for cell in line.cells)
         yield f"{name:<{width}}  {cells}  {paint(bounded(str(line.account.place), 60), 'dim')}"
-    if len(lines) > len(shown):
-        yield paint(f"… and {len(lines) - len(shown)} more rows (--all, or --html FILE)", "dim")
+    if len(lines) > len(rows):
+        yield paint(f"… and {len(lines) - len(rows)} more rows (--all, or --html FILE)", "dim")
     yield paint("✅ yes  🔒 with a scope  ❌ no  ？ unclear  · not said", "dim")
     joined = [agent for agent in survey.agents if len(agent.names) > 1]
     for agent in joined[: None if every else 5]:
