@@ -52,10 +52,12 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
     if cell.caller.project_code == "deny":
         code = next((u for u in case.units if u.kind == "shell" and (u.grade != UNDERSTOOD or _builds(u))), None)
         if code is not None:
-            case.note(3, f"project_code: deny of {name} ({cell.caller.at})")
+            case.note(3, f"project_code: deny of {name} ({cell.caller.at_key('project_code')})")
             told = f"{name} may not run code of the project: `{shown(code.text, 60)}`"
             reason = lost(name, code) if code.grade == UNKNOWN else told
-            return case.deny("project-code", reason, rule=cell.caller.at, unsure=code.grade == UNKNOWN)
+            return case.deny(
+                "project-code", reason, rule=cell.caller.at_key("project_code"), unsure=code.grade == UNKNOWN
+            )
     for bound in cell.nots:
         unit = case.met_by(bound.judge)
         if unit is not None:
@@ -390,7 +392,9 @@ def _data(caller: Caller, case: Case) -> Objection | None:
         remedy = Remedy(f"a capsule that grants data tier {tier}")
     because = f": {case.data_why}" if case.data_why else ""
     reason = f"{caller.name} may not touch data of tier {tier}{because}"
-    return case.deny("data-tier", reason, rule=caller.at, remedy=remedy, binding=tier == 3, unsure=case.data_unsure)
+    return case.deny(
+        "data-tier", reason, rule=caller.at_key("data_tiers"), remedy=remedy, binding=tier == 3, unsure=case.data_unsure
+    )
 
 
 def allowed_data_tiers(caller: Caller, case: Case) -> frozenset[int] | None:
@@ -430,7 +434,7 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
                 where = ", ".join(caller.locks.may) or "nothing"
                 where += f", except {', '.join(caller.locks.except_)}" if caller.locks.except_ else ""
                 reason = f"{caller.name} may write and delete only {where}{touching(unit)}"
-                return case.deny("locked", reason, rule=caller.at, unsure=bool(unit.untold))
+                return case.deny("locked", reason, rule=caller.at_key("locks"), unsure=bool(unit.untold))
     return None
 
 
@@ -476,7 +480,7 @@ def _names(cell: Cell, case: Case) -> Objection | None:
             if other is None or not other.enabled or not present(case, other) or not hands_to(caller, other):
                 allowed = _list(caller.delegates_to or ())
                 reason = f"{caller.name} may not hand work to {shown(unit.value)}, only to {allowed}"
-                return case.deny("delegation-not-allowed", reason, rule=caller.at)
+                return case.deny("delegation-not-allowed", reason, rule=caller.at_key("delegates_to"))
     return None
 
 

@@ -188,6 +188,7 @@ def _build(kind: Literal["agent", "role", "runner"]) -> Any:
                 what = "`alone` is for an agent that may issue at all"
                 reader.fail(node.at, "never-applies", what, "may_issue: {capsules: true, alone: …}")
         places = {name.value: name.at for key in _NAMED for name in _texts(node.value.get(key))}
+        places |= {f".{key}": node.at_key(key) for key in node.value if key in _record or key in ("enabled", "locks")}
         return Caller(name="", kind=kind, rules=rules, says_may=says_may, at=node.at, places=places, **values)
 
     return build

@@ -285,10 +285,14 @@ class Caller(msgspec.Struct, frozen=True, omit_defaults=True):
     sandbox: Sandbox | None = None
     at: str = ""
     places: dict[str, str] = NOTHING
-    """Where each agent stands that `delegates_to` or `called_by` names."""
+    """Where each caller stands that it names, and under `.KEY` each of its own keys."""
 
     def __post_init__(self) -> None:
         freeze_fields(self, "tools", "may_issue", "daily_sum", "reviewed", "review", "places")
+
+    def at_key(self, key: str) -> str:
+        """Where one of its own keys stands; of one that a role brings, where the caller itself begins."""
+        return self.places.get(f".{key}", self.at)
 
 
 class Reserved(msgspec.Struct, frozen=True, omit_defaults=True):
