@@ -167,6 +167,15 @@ def test_it_fits_a_terminal(shown):
     assert not [line for line in wide if "/" not in line]
 
 
+def test_marks_are_words_where_there_are_no_symbols(tmp_path):
+    """Three question marks for what ran, what a person is asked and what was denied would tell nothing."""
+    env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    shown = subprocess.run([sys.executable, "-m", "remit", "demo"], env=env, capture_output=True, check=True).stdout
+    assert b"yes it ran   ask a person is asked   no denied: it did not run" in shown
+    assert b"person: ann refused A-2: one release a day" in shown
+    assert b"?" not in shown.replace(b"answered?", b"").replace(b"make?", b"")
+
+
 def test_two_at_once_do_not_meet(tmp_path):
     env = {**os.environ, "NO_COLOR": "1", "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
     command = [sys.executable, "-m", "remit", "demo"]

@@ -89,6 +89,11 @@ def test_a_working_directory_that_is_gone(remit: Remit, tmp_path: Path, monkeypa
     [
         (("nothing",), "remit: no such command 'nothing'; see `remit --help`\n"),
         (("chekc",), "remit: no such command 'chekc'"),
+        (("why",), "remit: no such command `why`; did you mean `remit explain`?; see `remit --help`\n"),
+        (
+            ("check", "team.yaml"),
+            "remit: got unexpected extra argument(s) (team.yaml); another policy is `--policy team.yaml`; see ",
+        ),
         (("check", "--nothing"), "remit: no such option: --nothing"),
         (("check", "more"), "remit: got unexpected extra argument"),
         (("\x1b[31m\u202e",), "remit: no such command "),

@@ -29,6 +29,19 @@ def test_the_command(remit: Remit, tmp_path: Path):
     assert [one["code"] for one in json.loads(ran.out)["findings"]] == ["read-only-can-write"]
 
 
+def test_columns_stand_below_their_heads_whatever_the_names(remit: Remit, tmp_path: Path):
+    """A name that is a little too long is not made longer by saying so."""
+    names = ("a", "b" * 27, "c" * 60)
+    files = {f".claude/agents/{name}.md": definition(name, "Read") for name in names}
+    head, *rows = [
+        line
+        for line in remit("scan", str(write(tmp_path / "r", files))).out.splitlines()
+        if " read " in line or ".md:" in line
+    ][:4]
+    assert [row.index("✅") for row in rows] == [head.index("read") + 2] * 3
+    assert all(row.startswith(name[:27]) for row, name in zip(rows, names, strict=True))
+
+
 def test_what_is_not_there(remit: Remit, tmp_path: Path):
     ran = remit("scan", str(tmp_path / "nope"))
     assert ran.code == 2

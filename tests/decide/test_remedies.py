@@ -108,3 +108,17 @@ def test_what_is_pasted_gives_up_nothing_else(rules, tool, args, refused):
     for other in refused:
         assert decided(rules, tool, other).verdict.word == "deny"
         assert decided([*rules, *added], tool, other).verdict.word == "deny", other
+
+
+def test_what_is_pasted_keeps_the_question():
+    rules = [{"write": {"path": "src/**", "ask": "human", "approvals": 2}}]
+    people = {"ann": {"roles": ["owner", "approver"]}, "bob": {"roles": ["approver"]}}
+    policy = {"remit": 1, "tools": TOOLS, "people": people, "agents": {"a": {"may": [], "must_ask": rules}}}
+    call, facts = Call("a", "write", {"path": "docs/x"}), Facts(now=NOW, root="/p")
+    remedy = decide(build_rulebook(policy), call, facts).remedy
+    assert remedy is not None
+    assert remedy.policy == 'agents: {a: {must_ask: [write: {path: "docs/x", ask: "human", approvals: 2}]}}'
+    policy["agents"] = {
+        "a": {"may": [], "must_ask": [*rules, *yaml.safe_load(remedy.policy)["agents"]["a"]["must_ask"]]}
+    }
+    assert decide(build_rulebook(policy), call, facts).verdict.word == "ask"

@@ -135,7 +135,19 @@ OF_AN_AGENT = {
     "may: [Read], roles: [raeder]": "unknown role `raeder`; there is none",
     "may: [Agent], delegates_to: [dve]": "did you mean `dev`?",
     "may: ": "write the value behind the colon",
+    "may: ['Read(src/**)']": 'Read: {path: "src/**"}',
+    "may: ['WebFetch(domain:x.org)']": 'WebFetch: {url: "https://x.org/**"}',
+    "may: [Bash: [git]]": "expected the limits of `Bash`, got a list",
+    "may: [WebSearch: {query: {max: 5}}]": "limits of single arguments stand in `where`: {where: {query: {max: …}}}",
+    "may: [WebSearch: {max: 5}]": "stand in `where`: {where: {ARGUMENT: {max: …}}}",
+    "may: [Read: {url: 'https://x.org/**'}]": "`Read` can be limited by `path`, `where`",
+    "may: [WebFetch: {url: 'https://*/**'}]": "to admit every URL leave `url` out",
+    "may: [WebSearch: {where: {query: {contains: x}}}]": "did you mean `regex`?",
+    "may: [Read: {where: {limit: {lte: 9}}}]": "did you mean `max`?",
     # a value with which the rule would do nothing
+    "may: [Bash: {shell: {run: ['git *']}}]": "write `git` for all that is understood of it",
+    "may: [Bash: {shell: {run: ['make && ls']}}]": "name each in `run`, and in `joined_by`",
+    "may: [Bash: {shell: {run: [ls], env: [DEBUG=1]}}]": "expected the name of a variable",
     "may: [Read: {when: {mode: interacive}}]": "did you mean `interactive`?",
     "may_not: [Read: {when: {mode: [autonomus]}}]": "did you mean `autonomous`?",
     "may: [Read: {path: []}]": "`path` names nothing, so it covers no call",
@@ -296,3 +308,66 @@ def test_the_way_out_of_a_form_that_is_too_short(text, tmp_path):
     with pytest.raises(PolicyError) as error:
         load_rulebook(tmp_path / "remit.yaml")
     assert SHORT[text] in str(error.value)
+
+
+KINDS = {
+    "string": "did you mean `text`?",
+    "int": "did you mean `number`?",
+    "Boolean": "did you mean `flag`?",
+    "filename": "did you mean `path`?",
+    "object": "did you mean `json`?",
+    "{type: string}": "write the kind itself: text",
+    "{type: path}": "write the kind itself: path",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_by_the_word_of_another_format(kind, tmp_path):
+    (tmp_path / "remit.yaml").write_text(f"remit: 1\ntools: {{t: {{args: {{x: {kind}}}, does: nothing}}}}\n")
+    with pytest.raises(PolicyError) as error:
+        load_rulebook(tmp_path / "remit.yaml")
+    assert KINDS[kind] in str(error.value)
+
+
+NOT_YAML = {
+    "agents:\n  dev:\n    may: [Read], may_not: [Write]\n": ("5:16", "write each key on a line of its own"),
+    "agents:\n  dev:\n    may: [Read]\n   locks: {}\n": ("6:4", "indent it like line 4"),
+}
+
+
+@pytest.mark.parametrize("text", NOT_YAML)
+def test_what_is_no_yaml_says_what_to_write(text, tmp_path):
+    (tmp_path / "remit.yaml").write_text(BASE + text)
+    with pytest.raises(PolicyError) as error:
+        load_rulebook(tmp_path / "remit.yaml")
+    [problem] = error.value.problems
+    at, help = NOT_YAML[text]
+    assert (problem.at.partition(":")[2], help in (problem.help or "")) == (at, True), str(problem)
+
+
+def test_a_slip_is_shown_where_it_stands(tmp_path):
+    """In a rule of many lines, the line of the word; of a role, the line that names it."""
+    lines = [
+        "- Bash:",
+        "    shell:",
+        "      run:",
+        "        - git:",
+        "            - log",
+        "            - stauts",
+        "        - crul",
+    ]
+    text = "\n".join(f"      {line}" for line in lines)
+    (tmp_path / "remit.yaml").write_text(f"{BASE}agents:\n  dev:\n    roles: [redaer]\n    may:\n{text}\n")
+    with pytest.raises(PolicyError) as error:
+        load_rulebook(tmp_path / "remit.yaml")
+    assert [(one.at.partition(":")[2], one.code) for one in error.value.problems] == [
+        ("5:13", "unknown-role"),
+        ("12:21", "unknown-name"),
+        ("13:17", "unknown-name"),
+    ]
+
+
+def test_a_program_without_subcommands_is_noticed(tmp_path):
+    (tmp_path / "remit.yaml").write_text(BASE + "agents: {dev: {may: [Bash: {shell: {run: [ls: [src]]}}]}}\n")
+    [notice] = load_rulebook(tmp_path / "remit.yaml").book.notices
+    assert 'ls has no subcommands: write "ls src" for exactly that' in notice

@@ -31,6 +31,12 @@ def test_everything_shown_can_be_seen(text: str) -> None:
     assert "\n" not in bounded(text, 20)
 
 
+@given(TEXTS, st.integers(1, 40))
+def test_nothing_is_cut_for_a_longer_note(text: str, most: int) -> None:
+    assert len(bounded(text, most)) <= max(len(bounded(text, 10_000)), most + len(" [10 more characters]"))
+    assert bounded("x" * 27, 26) == "x" * 27
+
+
 @given(TEXTS, TEXTS)
 def test_different_texts_are_shown_differently(one: str, two: str) -> None:
     assert (marked(one) == marked(two)) == (one == two)

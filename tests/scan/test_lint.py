@@ -214,6 +214,22 @@ def test_a_glob_and_an_expression(tmp_path: Path, scope: str, differs: bool):
     assert bool(of(looked(tmp_path, {"docs/m.md": text}), "patterns-differ")) is differs
 
 
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("- Regex pattern: `^git\\s+(diff|log)`", True),
+        ("- Commands must match `^(git|psql) .*report`", True),
+        ("- Regex pattern: `^git\\s+(diff|log)$`", False),
+        ("- Regex pattern: `^[a-z]+ [0-9]`", False),
+        ("- Runs `^git diff` on the branch", False),
+    ],
+)
+def test_an_expression_for_commands_without_an_end(tmp_path: Path, line: str, found: bool):
+    text = "# Agents\n\n| Tool | Scout | Smith |\n|---|---|---|\n| read_file | ✅ | ✅ |\n| run | 🔒 | ❌ |\n\n"
+    text += f"## Scout\n\n- **2 allowed:** read_file, run 🔒\n{line}\n"
+    assert bool(of(looked(tmp_path, {"docs/m.md": text}), "patterns-differ")) is found
+
+
 def test_a_mark_without_its_scope(tmp_path: Path):
     text = (
         "# Agent tools\n\n| Tool | Scout | Smith |\n|---|---|---|\n| read_file | ✅ | ✅ |\n| edit | 🔒 | 🔒 src/** |\n"

@@ -9,6 +9,7 @@ from tempfile import gettempdir
 from typing import Annotated
 
 from remit.cli.common import FINE, InputError
+from remit.cli.output import words_for_symbols
 from remit.cli.parameters import Argument
 from remit.model.text import did_you_mean, shown
 
@@ -28,7 +29,7 @@ def command(
     if story not in STORIES:
         raise InputError(f"no story `{shown(story)}`{did_you_mean(story, STORIES)}; there are {', '.join(STORIES)}")
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")
+        words_for_symbols(sys.stdout)
     try:
         import_module(STORIES[story]).play()
     except (OSError, subprocess.CalledProcessError) as error:

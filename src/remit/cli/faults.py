@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import traceback
 from typing import Any
 
 from remit.cli.output import complain, err
+from remit.cli.table import MEANT
 from remit.model.errors import PolicyError, RemitError
 from remit.model.text import shown
 
@@ -36,14 +38,21 @@ def _usage(error: Any) -> int:
     command = getattr(getattr(error, "ctx", None), "command_path", "remit")
     message = " ".join(str(error.format_message()).split()).rstrip(".")
     if "unexpected extra argument" in message:
-        message += _options(getattr(error, "ctx", None))
+        message += _options(getattr(error, "ctx", None), message)
+    typed = re.match(r"No such command '([\w-]+)'", message)
+    if typed is not None and command == "remit" and typed[1] in MEANT:
+        message = f"no such command `{typed[1]}`; did you mean `remit {MEANT[typed[1]]}`?"
+    message = message.removesuffix("?") if message.endswith("'?") else message
     err(f"remit: {shown(message[:1].lower() + message[1:], 300)}; see `{shown(command)} --help`")
     return BAD_INPUT
 
 
-def _options(context: Any) -> str:
+def _options(context: Any, message: str) -> str:
     """What the command takes instead of words: its options with a value."""
     params = getattr(getattr(context, "command", None), "params", ())
+    file = re.search(r"\(([^\s()]+\.ya?ml)\)", message)
+    if file is not None and any("--policy" in one.opts for one in params):
+        return f"; another policy is `--policy {file[1]}`"
     names = [f"{one.opts[0]} {one.metavar or one.name.upper()}" for one in params if _takes_value(one)]
     return f"; what it takes are options: {', '.join(names[:6])}" if names else ""
 

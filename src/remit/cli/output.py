@@ -19,7 +19,18 @@ LINE_END = "\n"
 _CODES = {"red": "31", "green": "32", "yellow": "33", "dim": "2", "bold": "1"}
 _VERDICTS = {"allow": "green", "ask": "yellow", "deny": "red"}
 _PLAIN = str.maketrans(
-    {"✅": "yes", "🔒": "scope", "✋": "ask", "❌": "no", "→": "->", "·": "-", "…": "...", "×": "x", "─": "-"}
+    {
+        "✅": "yes",
+        "🔒": "scope",
+        "✋": "ask",
+        "❌": "no",
+        "→": "->",
+        "·": "-",
+        "…": "...",
+        "×": "x",
+        "─": "-",
+        "👤": "person:",
+    }
 )
 
 
@@ -128,6 +139,20 @@ def symbols(text: str) -> str:
 def columns(text: str) -> int:
     """How many columns of a terminal the text takes."""
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def words_for_symbols(stream: Any) -> None:
+    """What others print on the stream gets the same words, where its encoding has no such symbol."""
+    import codecs  # here: only the demo prints by itself
+
+    def words(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        found = error.object[error.start : error.end].translate(_PLAIN)
+        return found.encode("ascii", "backslashreplace").decode("ascii"), error.end
+
+    codecs.register_error("remit-words", words)
+    stream.reconfigure(errors="remit-words")
 
 
 def _encoded(text: str) -> bytes:

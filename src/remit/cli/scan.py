@@ -18,7 +18,7 @@ from remit.cli.output import columns, out, out_json, paint
 from remit.cli.parameters import Argument, Option
 from remit.draft.teams import teams
 from remit.explain.visible import bounded
-from remit.model.text import counted
+from remit.model.text import counted, shown
 from remit.scan.board import COLUMNS, SIGNS, board
 from remit.scan.model import Finding, Survey, Weight
 from remit.scan.page import html_page
@@ -31,6 +31,8 @@ _SIGNS = {Weight.ERROR: "❌", Weight.WARNING: "⚠ ", Weight.NOTE: "· "}
 _SHORT = {"network": "net", "delegate": "hand"}
 _EACH = 5
 _ROWS = 40
+_NAME = 28
+"""How many letters of an agent's name are shown; `…` stands for the rest."""
 
 
 def command(
@@ -103,23 +105,22 @@ def _heading(survey: Survey) -> Iterable[str]:
 
 
 def _matrix(survey: Survey, *, every: bool) -> Iterable[str]:
-    rows = board(survey)
-    lines = rows if every else [line for line in rows if line.tells]
+    lines = [line for line in board(survey) if every or line.tells]
     if not lines:
         return
-    shown = lines if every else lines[:_ROWS]
-    names = {line.agent: bounded(line.agent, 26) for line in shown}
+    rows = lines if every else lines[:_ROWS]
+    names = {line.agent: shown(line.agent, _NAME) for line in rows}
     width = max(map(columns, names.values()))
     yield ""
     yield " " * width + "  " + " ".join(f"{_SHORT.get(column, column):>6}" for column in COLUMNS)
     before = None
-    for line in shown:
+    for line in rows:
         name = "" if (line.agent, line.team) == before else names[line.agent]
         before = (line.agent, line.team)
         cells = " ".join(f"{SIGNS[cell.mark]:>{6 if cell.mark is None else 5}}" for cell in line.cells)
         yield f"{name}{' ' * (width - columns(name))}  {cells}  {paint(bounded(str(line.account.place), 60), 'dim')}"
-    if len(lines) > len(shown):
-        yield paint(f"… and {len(lines) - len(shown)} more rows (--all, or --html FILE)", "dim")
+    if len(lines) > len(rows):
+        yield paint(f"… and {len(lines) - len(rows)} more rows (--all, or --html FILE)", "dim")
     yield paint("✅ yes  🔒 with a scope  ❌ no  ？ unclear  · not said", "dim")
     joined = [agent for agent in survey.agents if every or len(set(map(_letters, agent.names))) > 1]
     joined = [agent for agent in joined if len(agent.names) > 1]

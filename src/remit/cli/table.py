@@ -32,6 +32,31 @@ Entry = Command | Group
 ALIASES = {"test": "check", "validate": "check", "lint": "check", "audit": "scan"}
 """What people type, and what it means; `remit --help` lists only the commands."""
 
+MEANT = {
+    **dict.fromkeys(("why", "trace", "debug"), "explain"),
+    **dict.fromkeys(("can", "try", "simulate", "eval"), "decide"),
+    **dict.fromkeys(("agents", "list", "show", "permissions", "dashboard", "ui", "web"), "matrix"),
+    **dict.fromkeys(("log", "logs", "history", "events"), "ledger show"),
+    **dict.fromkeys(("verify",), "ledger verify"),
+    **dict.fromkeys(("stats", "metrics"), "ledger stats"),
+    **dict.fromkeys(("allow", "yes", "accept", "confirm"), "approve"),
+    **dict.fromkeys(("deny", "no", "reject"), "refuse"),
+    **dict.fromkeys(("pending", "asks", "questions", "inbox"), "approvals"),
+    **dict.fromkeys(("apply", "deploy", "enable", "load"), "activate"),
+    **dict.fromkeys(("stop", "pause", "kill", "block"), "halt"),
+    **dict.fromkeys(("new", "create", "generate", "setup", "start"), "init"),
+    **dict.fromkeys(("hook", "hooks"), "install"),
+    **dict.fromkeys(("remove", "disable"), "uninstall"),
+    **dict.fromkeys(("passphrase", "password", "login"), "credential set"),
+    **dict.fromkeys(("version",), "--version"),
+    **dict.fromkeys(("completion",), "--install-completion"),
+    **dict.fromkeys(("diff", "changes"), "activate --dry-run"),
+    **dict.fromkeys(("parse", "analyze", "analyse"), "understand"),
+    **dict.fromkeys(("doctor", "info", "state"), "status"),
+    **dict.fromkeys(("task", "tasks", "capsules"), "capsule list"),
+}
+"""What people type who know other programs, and the command that they are told of."""
+
 COMMANDS: dict[str, Entry] = {
     "scan": Command(
         "scan",

@@ -28,6 +28,10 @@ Abort = typer.Abort
 
 def run_typer(args: list[str]) -> Any:
     """Runs a command line by typer and gives what the command returned. Raises what typer raises."""
+    if len(args) == 2 and args[0] in ("--install-completion", "--show-completion"):
+        raise InputError(
+            f"`{args[0]}` takes no name: it is for the shell that it is run in", help=f"in that shell: remit {args[0]}"
+        )
     return get_command(app(words() or args)).main(args, prog_name="remit", standalone_mode=False)
 
 

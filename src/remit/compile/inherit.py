@@ -128,7 +128,11 @@ def _levels(caller: Caller, policy: Policy, reader: Reader) -> list[list[Caller]
                 if role is None or role.kind != "role":
                     known = [n for n, c in policy.callers.items() if c.kind == "role"]
                     if one is caller:
-                        reader.fail(one.at, "unknown-role", f"unknown role `{name}`{suggestion(name, known)}")
+                        reader.fail(
+                            one.places.get(name, one.at),
+                            "unknown-role",
+                            f"unknown role `{name}`{suggestion(name, known)}",
+                        )
                 elif name == caller.name:
                     reader.fail(one.at, "role-cycle", f"the role `{name}` belongs to itself")
                 elif name not in seen:

@@ -71,19 +71,20 @@ class RuleResolver:
     def _check_names(self, rule: Rule, kind: str, data: Any) -> None:
         """What a scope names must be known, or the rule would silently do nothing."""
         for found in kind_of(kind).misnamed(data):
+            at = rule.places.get(found.name, rule.at)
             if found.near is not None or found.fatal == "always":
                 hint = f"; did you mean `{shown(found.near)}`?" if found.near is not None else ""
-                self.reader.fail(rule.at, "unknown-name", f"{found.problem}{hint}", found.help or None)
+                self.reader.fail(at, "unknown-name", f"{found.problem}{hint}", found.help or None)
             elif found.fatal == "prohibition" and rule.verb != "may":
                 what = f"{found.problem}: this `{rule.verb}` would never apply"
-                self.reader.fail(rule.at, "matches-nothing", what, found.help)
+                self.reader.fail(at, "matches-nothing", what, found.help)
             elif found.help:
                 if rule.verb == "may":
-                    self.notices.append(f"{rule.at}: {found.problem}: {found.help}")
+                    self.notices.append(f"{at}: {found.problem}: {found.help}")
             elif rule.verb == "may":
-                self.notices.append(f"{rule.at}: {found.problem}: it is not understood, so this `may` never applies")
+                self.notices.append(f"{at}: {found.problem}: it is not understood, so this `may` never applies")
             else:
-                self.notices.append(f"{rule.at}: {found.problem}: this `{rule.verb}` concerns no command that is known")
+                self.notices.append(f"{at}: {found.problem}: this `{rule.verb}` concerns no command that is known")
 
     def _check_toolless(self, rule: Rule) -> None:
         if rule.verb == "may" and not rule.scope.effect:
@@ -100,11 +101,15 @@ class RuleResolver:
                 if not any(part in kind_of(kind).limited_by for kind in tool.kinds):
                     via = f" (in `{name}`)" if tool_name != name else ""
                     kinds = ", ".join(sorted(tool.kinds)) or "no arguments"
+                    fits = sorted({part for kind in tool.kinds for part in kind_of(kind).limited_by} | {"where"})
+                    help = f"`{tool_name}` can be limited by {', '.join(f'`{fit}`' for fit in fits)}"
+                    if tool_name != name or len(rule.tools or ()) > 1:
+                        help = f"its arguments are of kind {kinds}; give `{tool_name}` a rule of its own"
                     self.reader.fail(
                         rule.at,
                         "kind-mismatch",
                         f"`{part}` can't limit `{tool_name}`{via}: it has no argument of that kind",
-                        f"its arguments are of kind {kinds}; give `{tool_name}` a rule of its own",
+                        help,
                     )
             for one in _scopes(rule):
                 self._check_where(rule.at, tool, one)

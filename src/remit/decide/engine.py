@@ -95,7 +95,7 @@ def judged(rulebook: Rulebook, call: Call, seen: Seen) -> Decision:
         return _of_stranger(rulebook, grid, seen)
     caller, registry = row.caller, seen.facts.registry
     if not caller.enabled:
-        return _refusal(rulebook, call, "agent-disabled", f"{caller.name} is disabled", rule=caller.at)
+        return _refusal(rulebook, call, "agent-disabled", f"{caller.name} is disabled", rule=caller.at_key("enabled"))
     if registry is not None and caller.kind == "agent" and caller.name not in registry:
         return _refusal(rulebook, call, "agent-disabled", f"{caller.name} is not registered right now")
     tool = row.tool(call.tool) if type(call.tool) is str else None

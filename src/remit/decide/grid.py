@@ -39,7 +39,8 @@ class Bound:
         self.used = used
         self.origin = origin
         scope = self.judge.describe()
-        self.line = f"{rule.at}: {rule.verb}{f' ({origin})' if origin else ''}{f': {scope}' if scope else ''}"
+        at = f"{rule.at}: " if rule.at else ""  # what a task brings stands in no file
+        self.line = f"{at}{rule.verb}{f' ({origin})' if origin else ''}{f': {scope}' if scope else ''}"
 
     def given(self, context: Context, values: dict[str, list[Any]]) -> Bound:
         """The same with what the call's task and context tell filled in."""

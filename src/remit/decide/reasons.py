@@ -105,25 +105,34 @@ def limited_text(cell: Cell, bounds: list[Bound], unit: Unit) -> str:
 
 
 def permit_remedy(cell: Cell, unit: Unit, bounds: list[Bound], case: Case) -> Remedy:
-    """The smallest rule that would permit the unit: it keeps every other limit of the rule that came nearest.
+    """The smallest rule that would permit the unit: it keeps every other limit of the rule that came nearest, and its
+    question if it asks one.
 
     Where nothing but a limit is in the way, the remedy says where that stands, since only a person can weigh it."""
     tool, caller, kind = cell.tool.name, cell.caller, kind_of(unit.kind)
     limits = [bound for bound in bounds if not bound.judge.free]
     near = next((b for b in limits if _would_apply(b, unit, case)), None)
     scope = None
-    if near is not None or not limits:
+    if not unit.arg:  # what every call of the tool touches: no scope is about it
+        scope = None if limits else ""
+    elif (near is not None or not limits) and not _reaches_more(unit, case):
         scope = kind.scope_for(unit, near.rule.scope.parts.get(unit.kind) if near is not None else None)
     if limits and not scope:
         return Remedy(f"use other arguments, or have a person change the limit at {(near or limits[0]).rule.at}")
     if scope is None:
         return Remedy(kind.no_scope.format(caller=caller.name))
+    verb = near.rule.verb if near is not None else "may"
     kept = [f"{key}: {_flow(value)}" for key, value in _other_limits(near, unit.kind)]
     inside = ", ".join(text for text in (scope, *kept) if text)
     entry = f"{tool}: {{{inside}}}" if inside else tool
     section = {"agent": "agents", "role": "roles", "runner": "runners"}[caller.kind]
-    line = f"{section}: {{{caller.name}: {{may: [{entry}]}}}}"
-    return Remedy(f"add to `may` of {caller.name}: {entry}", policy=line)
+    line = f"{section}: {{{caller.name}: {{{verb}: [{entry}]}}}}"
+    return Remedy(f"add to `{verb}` of {caller.name}: {entry}", policy=line)
+
+
+def _reaches_more(unit: Unit, case: Case) -> bool:
+    """True if the tool always reaches something else of the kind: a scope for this unit alone would shut that out."""
+    return any(other.kind == unit.kind and not other.arg and other is not unit for other in case.units)
 
 
 def _would_apply(bound: Bound, unit: Unit, case: Case) -> bool:
@@ -133,7 +142,13 @@ def _would_apply(bound: Bound, unit: Unit, case: Case) -> bool:
 
 
 def _other_limits(bound: Bound | None, kind: str) -> list[tuple[str, Any]]:
-    return [(key, value) for key, value in bound.rule.scope.written().items() if key != kind] if bound else []
+    """What else the rule demands, and whom it asks."""
+    if bound is None:
+        return []
+    rule = bound.rule
+    asks = {"ask": rule.ask, "approvals": rule.approvals, "separate": rule.separate} if rule.verb == "must_ask" else {}
+    limits = {key: value for key, value in rule.scope.written().items() if key != kind}
+    return [*limits.items(), *((key, value) for key, value in asks.items() if value not in (None, 1, False))]
 
 
 def _flow(value: Any) -> str:

@@ -52,10 +52,12 @@ def prohibited(cell: Cell, case: Case) -> Objection | None:
     if cell.caller.project_code == "deny":
         code = next((u for u in case.units if u.kind == "shell" and (u.grade != UNDERSTOOD or _builds(u))), None)
         if code is not None:
-            case.note(3, f"project_code: deny of {name} ({cell.caller.at})")
+            case.note(3, f"project_code: deny of {name} ({cell.caller.at_key('project_code')})")
             told = f"{name} may not run code of the project: `{shown(code.text, 60)}`"
             reason = lost(name, code) if code.grade == UNKNOWN else told
-            return case.deny("project-code", reason, rule=cell.caller.at, unsure=code.grade == UNKNOWN)
+            return case.deny(
+                "project-code", reason, rule=cell.caller.at_key("project_code"), unsure=code.grade == UNKNOWN
+            )
     for bound in cell.nots:
         unit = case.met_by(bound.judge)
         if unit is not None:
@@ -165,7 +167,8 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
             case.trace.append(Covered(unit.arg or unit.kind, by))
             case.rule = case.rule or cell.tool.at
             continue
-        case.note(4, f"{unit.arg or unit.kind} {shown(unit.text)}: covered by no rule of {cell.caller.name}")
+        what = f"{unit.arg or unit.kind} {shown(unit.text)}".rstrip()
+        case.note(4, f"{what}: covered by no rule of {cell.caller.name}")
         for other in bounds:
             case.note(4, f"  not by {other.line}{because(other, unit, case)}")
         if is_outside(unit):
@@ -389,7 +392,9 @@ def _data(caller: Caller, case: Case) -> Objection | None:
         remedy = Remedy(f"a capsule that grants data tier {tier}")
     because = f": {case.data_why}" if case.data_why else ""
     reason = f"{caller.name} may not touch data of tier {tier}{because}"
-    return case.deny("data-tier", reason, rule=caller.at, remedy=remedy, binding=tier == 3, unsure=case.data_unsure)
+    return case.deny(
+        "data-tier", reason, rule=caller.at_key("data_tiers"), remedy=remedy, binding=tier == 3, unsure=case.data_unsure
+    )
 
 
 def allowed_data_tiers(caller: Caller, case: Case) -> frozenset[int] | None:
@@ -430,7 +435,7 @@ def _locks(cell: Cell, case: Case) -> Objection | None:
                 where = ", ".join(caller.locks.may) or "nothing"
                 where += f", except {', '.join(caller.locks.except_)}" if caller.locks.except_ else ""
                 reason = f"{caller.name} may write and delete only {where}{touching(unit)}"
-                return case.deny("locked", reason, rule=caller.at, unsure=bool(unit.untold))
+                return case.deny("locked", reason, rule=caller.at_key("locks"), unsure=bool(unit.untold))
     return None
 
 
@@ -476,7 +481,7 @@ def _names(cell: Cell, case: Case) -> Objection | None:
             if other is None or not other.enabled or not present(case, other) or not hands_to(caller, other):
                 allowed = _list(caller.delegates_to or ())
                 reason = f"{caller.name} may not hand work to {shown(unit.value)}, only to {allowed}"
-                return case.deny("delegation-not-allowed", reason, rule=caller.at)
+                return case.deny("delegation-not-allowed", reason, rule=caller.at_key("delegates_to"))
     return None
 
 

@@ -165,6 +165,10 @@ _tools = MapOf(
 )
 
 
+_NAMED = ("roles", "delegates_to", "called_by")
+"""Keys that name other callers."""
+
+
 def _texts(node: Node | None) -> Iterator[Node]:
     """The texts of a list, or the single one that stands for it."""
     if node is not None:
@@ -185,7 +189,8 @@ def _build(kind: Literal["agent", "role", "runner"]) -> Any:
             if rights.get("capsules") is not True:
                 what = "`alone` is for an agent that may issue at all"
                 reader.fail(node.at, "never-applies", what, "may_issue: {capsules: true, alone: …}")
-        places = {name.value: name.at for key in ("delegates_to", "called_by") for name in _texts(node.value.get(key))}
+        places = {name.value: name.at for key in _NAMED for name in _texts(node.value.get(key))}
+        places |= {f".{key}": node.at_key(key) for key in node.value if key in _record or key in ("enabled", "locks")}
         return Caller(name="", kind=kind, rules=rules, says_may=says_may, at=node.at, places=places, **values)
 
     return build

@@ -200,6 +200,8 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
     if error.problem and "did not find expected" in error.problem and brace:
         at = f"{source}:{line + 1}:{brace.start() + 1}"
         return Problem("unquoted", "unquoted `{` at the start of a value", at, f'quote it: "{shown(brace[0])}"')
+    if sign == "," and re.search(r"""[\]}"']\s*$""", row[:column]) and _KEY.match(row):
+        return Problem("bad-yaml", "a second key in the line", at, "write each key on a line of its own")
     if sign in _SIGNS and sign:
         value = re.split(r"[\],}]|\s#", row[column:], maxsplit=1)[0].strip() or sign
         return Problem("unquoted", f"unquoted `{sign}` at the start of a value", at, f'quote it: "{shown(value)}"')
@@ -215,6 +217,10 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
     if "quoted scalar" in str(error.context) and "\\" in row:
         help_ = "between double quotes a backslash begins an escape: write '…', and `/` in paths"
         return Problem("bad-yaml", "a backslash that is no escape", at, help_)
+    if error.problem and "did not find expected key" in error.problem and error.context_mark is not None:
+        beside = error.context_mark
+        help_ = f"indent it like line {beside.line + 1}, or further in than the key that it belongs to"
+        return Problem("bad-yaml", f"indented by {column}, unlike any line above that it could belong to", at, help_)
     context = f"{error.context}: " if error.context else ""
     return Problem("bad-yaml", f"{context}{error.problem}", at)
 

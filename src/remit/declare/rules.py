@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -27,6 +27,7 @@ from remit.forms.shapes import (
     Shape,
 )
 from remit.forms.texts import Anything, Name, NamePattern, Parsed
+from remit.model.frozen import NOTHING
 from remit.model.pattern import compile_later
 from remit.model.policy import Condition, Examples, Rule, Scope, Verb
 from remit.model.terms import CONTEXT_KEYS, EFFECTS
@@ -97,7 +98,7 @@ class _ConditionShape(Shape):
             "min": Field(Number(real=True), "the least number"),
             "max": Field(Number(real=True), "the greatest number"),
             "length": Field(
-                Either(scalar=Number(0, 10**9), map=lengths), "how long a text or list may be: at most, or {min, max}"
+                Either(scalar=Number(0, 10**9), map=lengths), "how long a text or list is: exactly so, or {min, max}"
             ),
             "optional": Field(Flag(), "it also holds where the argument is absent; alone, for every value"),
             **{kind.name: Field(_form(kind), kind.about) for kind in kinds if kind.conditional},
@@ -238,6 +239,26 @@ _EXTRA_FIELDS = {
 }
 
 
+class _ScopeRecord(Record):
+    """A scope; who writes the limit of an argument right into it is told where that stands."""
+
+    def __init__(self, fields: dict[str, Field], of_arguments: frozenset[str]) -> None:
+        super().__init__(fields, _ruled, what="a scope")
+        self.of_arguments = of_arguments
+
+    def _unknown(self, key: str, node: Node, reader: Reader) -> None:
+        value = node.value[key]
+        if value.kind is MAP and value.value and self.of_arguments.issuperset(value.value):
+            inside = f"{shown(key)}: {{{', '.join(f'{shown(part)}: …' for part in value.value)}}}"
+        elif key in self.of_arguments:
+            inside = f"ARGUMENT: {{{key}: …}}"
+        else:
+            super()._unknown(key, node, reader)
+            return
+        help = f"limits of single arguments stand in `where`: {{where: {{{inside}}}}}"
+        reader.fail(node.at_key(key), "unknown-key", f"unknown key `{shown(key)}` in a scope", help)
+
+
 class _Format:
     """The shapes of scopes: a part for each kind, conditions, effects, and what is taken out again."""
 
@@ -260,7 +281,8 @@ class _Format:
         }
         excepted = {key: field for key, field in fields.items() if key not in ("except", "when")}
         self.exception = Record(excepted, _excepted, what="an exception")
-        self.scope = Record({**fields, **_EXTRA_FIELDS}, _ruled, what="a scope")
+        of_arguments = frozenset(self.condition.long.fields) - fields.keys()
+        self.scope = _ScopeRecord({**fields, **_EXTRA_FIELDS}, of_arguments)
 
 
 @cache
@@ -302,8 +324,7 @@ class Rules(Shape):
         if node.kind is SCALAR:
             limited = _LIMITED.fullmatch(node.value)
             if limited is not None:
-                inside = shown(limited[2]).removesuffix(":*").removesuffix(" *")
-                help = f"a limit is a scope: {limited[1]}: {{shell: {{run: [{inside}]}}}}, {{path: …}} or {{url: …}}"
+                help = f"a limit is a scope: {limited[1]}: {_as_scope(limited[1], shown(limited[2]))}"
                 reader.fail(node.at, "bad-value", f"`{shown(node.value)}` is a host's way to write a limit", help)
                 return []
             name = NamePattern.read(node, reader)
@@ -339,17 +360,20 @@ class Rules(Shape):
             if value.kind is SCALAR and value.scalar() is None:
                 rules.append(Rule(self.verb, (key,), at=at))
                 continue
-            if value.kind is SCALAR:
+            if value.kind is not MAP:
                 help = f'such as {shown(key)}: {{path: "src/**"}}, {{shell: {{run: [git: [status]]}}}} or {{url: …}}'
-                what = f"expected the limits of `{shown(key)}`, got `{shown(value.value)}`"
+                got = f"`{shown(value.value)}`" if value.kind is SCALAR else "a list"
+                what = f"expected the limits of `{shown(key)}`, got {got}"
                 reader.fail(value.at, "bad-value", what, help)
                 continue
             read = scope.read(value, reader)
             if read is not BAD:
-                rules.append(self._rule((key,), read, at, reader))
+                rules.append(self._rule((key,), read, at, reader, dict(_names_in(value))))
         return rules
 
-    def _rule(self, tools: tuple[str, ...] | None, read: Any, at: str, reader: Reader) -> Rule:
+    def _rule(
+        self, tools: tuple[str, ...] | None, read: Any, at: str, reader: Reader, places: dict[str, str] = NOTHING
+    ) -> Rule:
         extra, scope = read
         for key in extra:
             if self.verb not in _VERBS_OF.get(key, (self.verb,)):
@@ -362,10 +386,44 @@ class Rules(Shape):
                 "misplaced-key",
                 "`except` belongs to may_not and must_ask; inside `path` it belongs to may too",
             )
-        return Rule(self.verb, tools, scope, at=at, **extra)
+        return Rule(self.verb, tools, scope, at=at, places=places, **extra)
 
     def schema(self) -> JSON:
         return {"$ref": f"#/$defs/{self.verb}"}
+
+
+def _as_scope(tool: str, inside: str) -> str:
+    """What stands in the parentheses of a host's entry, as a scope: by its own word, by the tool, or by its look."""
+    word, _, rest = inside.partition(":")
+    if word == "domain" and rest:
+        return f'{{url: "https://{rest}/**"}}'
+    if "://" in inside:
+        return f'{{url: "{inside}"}}'
+    if tool in _FILE_TOOLS:
+        return f'{{path: "{inside.removeprefix("./").lstrip("/")}"}}'
+    return f"{{shell: {{run: [{inside.removesuffix(':*').removesuffix(' *')}]}}}}"
+
+
+_FILE_TOOLS = frozenset(("Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "NotebookRead", "Glob", "Grep", "LS"))
+"""Tools of hosts whose entries limit paths."""
+
+
+def _names_in(node: Node) -> Iterator[tuple[str, str]]:
+    """Each word of a `shell` scope with its position; of one that stands there twice, the last."""
+    shell = node.value.get("shell")
+    yield from () if shell is None else _words(shell)
+
+
+def _words(node: Node) -> Iterator[tuple[str, str]]:
+    if node.kind is SCALAR:
+        yield node.value, node.at
+    elif node.kind is LIST:
+        for item in node.value:
+            yield from _words(item)
+    else:
+        for key, item in node.value.items():
+            yield key, node.at_key(key)
+            yield from _words(item)
 
 
 def definitions() -> dict[str, JSON]:

@@ -47,6 +47,12 @@ class _Kind(Shape):
         return "a kind: " + ", ".join(kinds.names()) + ", or {one_of: […]}"
 
     def read(self, node: Node, reader: Reader) -> Any:
+        if node.kind is MAP and node.value.keys() - self.values.fields.keys():
+            told = node.value.get("type") or node.value.get("kind")
+            if told is not None and told.kind is SCALAR:
+                kind = KIND_WORDS.get(told.value.lower(), told.value)
+                help = f"write the kind itself: {kind}" if kind in kinds.names() else f"write {self.expects}"
+                return reader.fail(node.at, "bad-value", "a kind is one word, not a schema", help)
         if node.kind is MAP:
             found = self.values.read(node, reader)
             if found is BAD:
@@ -59,7 +65,8 @@ class _Kind(Shape):
         if node.kind is SCALAR and node.value in kinds.names():
             return Argument(node.value)
         if node.kind is SCALAR:
-            hint = did_you_mean(node.value, kinds.names())
+            meant = KIND_WORDS.get(node.value.lower().removesuffix("?"))
+            hint = f"; did you mean `{meant}`?" if meant else did_you_mean(node.value, kinds.names())
             return reader.fail(node.at, "unknown-kind", f"unknown kind `{shown(node.value)}`{hint}", self.expects)
         return self.wrong(node, reader)
 
@@ -67,6 +74,21 @@ class _Kind(Shape):
         return {"anyOf": [{"enum": list(kinds.names())}, self.values.schema()]}
 
 
+KIND_WORDS = {
+    **dict.fromkeys(("string", "str", "enum", "id", "uuid", "code"), "text"),
+    **dict.fromkeys(("int", "integer", "float", "decimal", "money"), "number"),
+    **dict.fromkeys(("bool", "boolean"), "flag"),
+    **dict.fromkeys(("file", "filename", "filepath", "file_path", "folder", "dir", "directory"), "path"),
+    **dict.fromkeys(("uri", "link", "website"), "url"),
+    **dict.fromkeys(("command", "cmd", "bash", "sh"), "shell"),
+    **dict.fromkeys(("query",), "sql"),
+    **dict.fromkeys(("mail", "address"), "email"),
+    **dict.fromkeys(("datetime", "time", "timestamp"), "date"),
+    **dict.fromkeys(("hostname", "domain", "server"), "host"),
+    **dict.fromkeys(("object", "dict", "map", "list", "array", "any"), "json"),
+    **dict.fromkeys(("pattern", "wildcard"), "glob"),
+}
+"""What other formats call a kind, and Remit's word for it."""
 RECORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 
 

@@ -46,10 +46,9 @@ def marked_lines(text: str) -> list[str]:
 
 
 def bounded(text: str, most: int = 200) -> str:
-    """One line of at most so many characters; how many are hidden stands behind it."""
-    if len(text) <= most:
-        return _flat(text)
-    return f"{_flat(text[:most])} [{_amount(len(text) - most, 'more character')}]"
+    """One line of at most so many characters; how many are hidden stands behind it, unless that takes more room."""
+    hidden = f" [{_amount(len(text) - most, 'more character')}]"
+    return _flat(text) if len(text) <= most + len(hidden) else f"{_flat(text[:most])}{hidden}"
 
 
 def hints(text: str) -> list[str]:

@@ -61,7 +61,7 @@ def remedies(decision: Decision) -> list[str]:
 def tier_reason(rulebook: Rulebook, call: Call, facts: Facts) -> str:
     """Why the call has its tier, such as `write research/a.yaml`."""
     cell = cell_of(rulebook, call.agent, call.tool)
-    if cell is None:
+    if cell is None or not isinstance(call.args, dict):
         return "nothing is known about the call"
     try:
         return preview_call(cell, call, facts).tier_why
@@ -71,7 +71,7 @@ def tier_reason(rulebook: Rulebook, call: Call, facts: Facts) -> str:
 
 def places(rulebook: Rulebook, call: Call, decision: Decision) -> list[str]:
     """Where to look in the policy: the rule that settled it, or else the rules that come nearest."""
-    if decision.rule is not None:
+    if decision.rule:
         return [decision.rule]
     cell = cell_of(rulebook, call.agent, call.tool)
     if cell is None:
@@ -103,6 +103,8 @@ def explanation(rulebook: Rulebook, call: Call, facts: Facts, decision: Decision
     covering = {place for place in quotes if any(by.startswith(f"{place}:") for by in covers)}
     for place, quoted in quotes.items():
         word = "rule      " if place == decision.rule else "covers    " if place in covering else "not by    "
+        if word.startswith("covers") and any(f" not by {place}:" in note.text for note in decision.trace):
+            word = "in part by"
         lines += [f"{word}{place}", *(f"          {line}" for line in quoted)]
     lines += ["", "steps:", *(f"  {line}" for line in trace(decision))]
     found = remedies(decision)

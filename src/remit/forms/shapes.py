@@ -76,6 +76,8 @@ class Shape:
             key, item = next(iter(node.value.items()))
             if item.kind is SCALAR:
                 help = f'an entry with `: ` in it must be quoted: "{shown(key)}: {shown(item.value)}"'
+        if node.kind is MAP and isinstance(self, ListOf) and isinstance(self.item, Record):
+            help = "make it an entry of a list: [{…}], or `- ` before its first key"
         if node.kind is LIST and isinstance(self, MapOf):
             help = self.help or f"write a key for each instead of a list: {{{self.what.upper()}: …}}"
         if isinstance(self, Text) and node.kind is SCALAR and ", " in node.value and help is None:
@@ -203,7 +205,8 @@ class ListOf(Shape):
 
     def __init__(self, item: Shape, *, single: bool = False, some: bool = False) -> None:
         self.item, self.single, self.some = item, single, some
-        self.expects = f"a list of {item.expects}" if not single else f"{item.expects}, or a list"
+        several = item.expects.replace("a mapping", "mappings", 1) if isinstance(item, Record) else item.expects
+        self.expects = f"a list of {several}" if not single else f"{item.expects}, or a list"
 
     def read(self, node: Node, reader: Reader) -> Any:
         if node.kind is LIST:
@@ -384,6 +387,9 @@ OTHER_WORDS = {
     **dict.fromkeys(("domain", "domains", "urls", "site"), ("url", "urls")),
     **dict.fromkeys(("paths", "file", "files", "glob", "folder", "dir", "directory"), ("path",)),
     **dict.fromkeys(("matches", "match", "pattern", "regexp"), ("regex",)),
+    **dict.fromkeys(("contains", "like", "starts_with", "startswith", "ends_with", "endswith"), ("regex",)),
+    **dict.fromkeys(("lt", "lte", "le", "less_than", "at_most", "maximum", "upto", "up_to"), ("max",)),
+    **dict.fromkeys(("gt", "gte", "ge", "more_than", "at_least", "minimum"), ("min",)),
     **dict.fromkeys(("eq", "is", "value", "equal"), ("equals",)),
     **dict.fromkeys(("in", "any_of", "values", "enum", "oneof"), ("one_of",)),
     **dict.fromkeys(("subagents", "handoffs", "delegates", "can_delegate_to"), ("delegates_to",)),

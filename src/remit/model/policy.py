@@ -108,6 +108,9 @@ class Condition(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
         if self.same_as is not None:
             whose, _, name = found.pop("same_as").partition(":")
             found["equals"] = {whose: name}
+        lengths = {end: found.pop(f"{end}_length") for end in ("min", "max") if f"{end}_length" in found}
+        if lengths:
+            found["length"] = lengths
         if self.each:
             found["each"] = [{name: one.written() for name, one in fields.items()} for fields in self.each]
         return found
@@ -177,6 +180,11 @@ class Rule(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     """Of a must_ask: how many people have to approve."""
     separate: bool = False
     """Of a must_ask: whoever issued the task can't approve."""
+    places: dict[str, str] = NOTHING
+    """Where the names in its scope stand, so that a slip is shown where it is."""
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "places")
 
 
 class Locks(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -277,10 +285,14 @@ class Caller(msgspec.Struct, frozen=True, omit_defaults=True):
     sandbox: Sandbox | None = None
     at: str = ""
     places: dict[str, str] = NOTHING
-    """Where each agent stands that `delegates_to` or `called_by` names."""
+    """Where each caller stands that it names, and under `.KEY` each of its own keys."""
 
     def __post_init__(self) -> None:
         freeze_fields(self, "tools", "may_issue", "daily_sum", "reviewed", "review", "places")
+
+    def at_key(self, key: str) -> str:
+        """Where one of its own keys stands; of one that a role brings, where the caller itself begins."""
+        return self.places.get(f".{key}", self.at)
 
 
 class Reserved(msgspec.Struct, frozen=True, omit_defaults=True):

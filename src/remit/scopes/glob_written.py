@@ -10,7 +10,7 @@ from remit.scopes.glob_syntax import quoted
 _DRIVE = compile_later(r"[A-Za-z]:(?:[/\\]|$)")
 _VARIABLE = compile_later(r"\$[A-Z_{(]|%[A-Za-z_]+%")
 _TYPOGRAPHIC = tuple("\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb")
-_OUTSIDE = "for another place write path: {outside: [/tmp/**]}"
+_OUTSIDE = "for another place a rule says path: {outside: [/tmp/**]}"
 
 
 def written_glob(text: str) -> Glob:

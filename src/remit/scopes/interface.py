@@ -47,6 +47,8 @@ class Misnamed(NamedTuple):
     fatal: Literal["", "always", "prohibition"] = ""
     """Where the policy does not load, whatever was meant: in any rule, since there are no other names than those known;
     in a prohibition, since the part concerns nothing at all, and that would never apply."""
+    name: str = ""
+    """The entry that it stands in, as the policy writes it."""
 
 
 class Unit(msgspec.Struct, frozen=True):

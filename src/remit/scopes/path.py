@@ -361,6 +361,8 @@ class PathKind(Kind):
         return is_outside(unit)
 
     def scope_for(self, unit: Unit, beside: Any = None) -> str | None:
+        if unit.value == ".":
+            return None  # no glob is the root itself
         text = unit.value.text if unit.wide else Glob.literal(unit.value).text
         if is_outside(unit):
             return f"path: {{allow: [], outside: [{in_quotes(text, ascii=False)}]}}"

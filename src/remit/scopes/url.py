@@ -308,7 +308,7 @@ class UrlMatcher(Matcher):
 def _meant(text: str) -> str:
     """What a host without a scheme or without a path was probably meant to be."""
     host = text.removeprefix("https://").removesuffix("/*").removesuffix("/")
-    if host == "*":
+    if _ANY.fullmatch(text):
         return "; to admit every URL leave `url` out"
     if _HOST.fullmatch(host):
         return f"; did you mean `https://{shown(host)}/**`?"
@@ -316,6 +316,7 @@ def _meant(text: str) -> str:
     return f"; did you mean `https://{shown(text)}`?" if path and "." in first and _HOST.fullmatch(first) else ""
 
 
+_ANY = compile_later(r"(?:[a-z*]+://)?\*(?:/\**)?")
 _HOST = compile_later(r"(?:\*\.)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 
 

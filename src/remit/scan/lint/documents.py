@@ -6,7 +6,8 @@ import datetime
 import re
 from collections.abc import Iterator, Sequence
 
-from remit.model.text import how_often
+from remit.languages.programs.profiles import profile_of
+from remit.model.text import how_often, shown
 from remit.scan.claims import claims_all_tools
 from remit.scan.counts import NUMBERS
 from remit.scan.documents import is_written
@@ -25,6 +26,9 @@ _PLACEHOLDER = re.compile(r"^(?:from|see|as in|tbd|todo|same as)\b.*\s", re.IGNO
 _ALL_AGENTS = re.compile(r"\ball\s+(\d{1,2}|" + "|".join(NUMBERS) + r")\s+(?:\w+\s+){0,2}agents\b", re.IGNORECASE)
 _GLOB_SPAN = re.compile(r"`([\w.-]+(?:/[\w.-]+)*/\*\.\w{1,8})`")
 _REGEX_SPAN = re.compile(r"`(\^?[\w./\\-]*\.\*[^`]*)`")
+_COMMAND_SPAN = re.compile(r"`(\^[^`]{4,400})`")
+_EXPRESSION = re.compile(r"\b(?:regex|regular expression|pattern|must match)", re.IGNORECASE)
+_WORD = re.compile(r"(?<![\w\\.-])[a-z][a-z0-9]{1,20}\b")
 _TOTAL = re.compile(
     r"\b(?P<part>\d{1,4})/(?P<total>\d{1,4}) tools\b|\btotal_?tools[\"']?\s*[:=]\s*(?P<whole>\d{1,4})\b", re.IGNORECASE
 )
@@ -72,6 +76,7 @@ def document_findings(
     yield from _alone(text, document, accounts)
     yield from _classes(text, document)
     yield from _patterns(text, document)
+    yield from _open_ended(text, document)
     yield from _scopes(document, accounts)
     yield from reviews_of(text, document, today)
     for record in records:
@@ -523,6 +528,17 @@ def _patterns(text: Text, document: Document) -> Iterator[Finding]:
                 Place(text.path, line.line),
                 one=glob[1],
             )
+
+
+def _open_ended(text: Text, document: Document) -> Iterator[Finding]:
+    """An expression for commands that ends anywhere: whatever follows its match passes too."""
+    for line in document.lines:
+        spans = _COMMAND_SPAN.findall(line.text) if _EXPRESSION.search(line.text) else ()
+        for regex in spans:
+            programs = [word for word in _WORD.findall(regex) if profile_of(word) is not None]
+            if programs and not regex.endswith("$") and re.search(r"\\s| ", regex):
+                what = f"`{shown(regex, 60)}` has no end: after a match anything may follow, such as `; rm -rf .`"
+                yield finding("patterns-differ/end", what, Place(text.path, line.line), program=programs[0])
 
 
 def _scopes(document: Document, accounts: Sequence[Account]) -> Iterator[Finding]:

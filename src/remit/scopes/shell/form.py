@@ -57,7 +57,10 @@ _scope = Record(
         "filters": Field(_texts, "programs allowed only after a pipe"),
         "joined_by": Field(ListOf(_joiners), "how commands may be joined: and is &&, then is ;, pipe is |"),
         "redirect": Field(_texts, "files that output may be redirected to"),
-        "env": Field(_texts, "variables that may be set before a command"),
+        "env": Field(
+            many(Text(r"[A-Za-z_*][A-Za-z0-9_*]*", "the name of a variable")),
+            "variables that may be set before a command",
+        ),
         "stdin": Field(Choice("literal", "none"), "literal: texts in the command itself; none: nothing"),
         "in": Field(Text(), "working directory"),
         "path": Field(

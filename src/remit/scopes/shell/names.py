@@ -12,6 +12,8 @@ from remit.model.terms import EFFECTS
 from remit.model.text import near_miss, shown
 from remit.scopes.interface import Misnamed
 
+_JOINERS = frozenset(("&&", "||", ";", "|", "&"))
+
 
 def misnamed(scope: Any) -> Iterator[Misnamed]:
     """Programs, subcommands and options that nothing known has."""
@@ -44,39 +46,50 @@ def _closed(what: str, names: Iterable[Any], known: Iterable[str]) -> Iterator[M
     for name in names:
         if name not in known:
             near = near_miss(str(name), known, cutoff=0.7, least=3)
-            yield Misnamed(f"there is no {what} `{shown(name)}`", near, f"there is {', '.join(known)}", fatal="always")
+            there = f"there is {', '.join(known)}"
+            yield Misnamed(f"there is no {what} `{shown(name)}`", near, there, fatal="always", name=str(name))
 
 
 def _entry(text: str, limits: Any) -> Iterator[Misnamed]:
     words = text.split()
     if not words or text in ("any", "project_code") or "/" in words[0]:
         return
+    if not _JOINERS.isdisjoint(words):
+        so = "name each in `run`, and in `joined_by` how they may be joined, such as [and, pipe]"
+        yield Misnamed(f"`{shown(text)}` is more than one command", None, so, fatal="always", name=text)
+        return
     profile = profile_of(words[0])
     if profile is None:
         near = near_miss(words[0], (*programs().programs, *programs().aliases))
         if near is not None:
-            yield Misnamed(f"no program `{shown(words[0])}` is known", near, "write its whole path if it is called so")
+            so = "write its whole path if it is called so"
+            yield Misnamed(f"no program `{shown(words[0])}` is known", near, so, name=text)
         elif not (isinstance(limits, dict) and limits.get("unsafe_any_arguments")):
             so = f"only exactly `{shown(text)}` is admitted, and as it could do anything, it is of the highest tier"
-            yield Misnamed(f"the catalog does not know `{shown(words[0])}`", None, so)
+            yield Misnamed(f"the catalog does not know `{shown(words[0])}`", None, so, name=text)
         return
     data = limits if isinstance(limits, dict) else {"sub": limits}
     if data.get("unsafe_any_arguments"):
         return
-    subs = [words[1:]] if len(words) > 1 else []
-    subs += [str(sub).split() for sub in _several(data.get("sub"))]
-    for sub in subs:
-        yield from _subcommand(words[0], profile, sub)
+    subs = [(text, words[1:])] if len(words) > 1 else []
+    for sub in _several(data.get("sub")):
+        subs.append((str(sub), str(sub).split()))
+        if not (profile.sub or profile.any or words[0] == "make" or str(sub).startswith("-")):
+            so = f'write "{words[0]} {shown(sub)}" for exactly that, or `{words[0]}` for all that it may be given'
+            yield Misnamed(f"{words[0]} has no subcommands", None, so, name=str(sub))
+    for written, sub in subs:
+        for found in _subcommand(words[0], profile, sub):
+            yield found._replace(name=written)
     for name in _several(data.get("meta")):
         commands = programs().metas.get(words[0], {})
         if commands and meta_of(words[0], str(name))[1] is None:
-            yield Misnamed(f"{words[0]} has no command `{shown(name)}`", near_miss(str(name), commands))
+            yield Misnamed(f"{words[0]} has no command `{shown(name)}`", near_miss(str(name), commands), name=str(name))
     known = _options(profile)
     for option in _several(data.get("options")):
         name = str(option).partition("=")[0]
         if name not in known and f"-{name}" not in known:
             near = near_miss(name, known)
-            yield Misnamed(f"the catalog has no option `{shown(name)}` of {words[0]}", near)
+            yield Misnamed(f"the catalog has no option `{shown(name)}` of {words[0]}", near, name=str(option))
 
 
 def _subcommand(program: str, profile: Profile, words: list[str]) -> Iterator[Misnamed]:
@@ -89,6 +102,10 @@ def _subcommand(program: str, profile: Profile, words: list[str]) -> Iterator[Mi
         if word.startswith("-"):
             continue
         inner = found.sub.get(word)
+        if word == "*":
+            so = f"no `*` stands for subcommands: write `{so_far}` for all that is understood of it, or name them"
+            yield Misnamed(f"`{so_far} *` names no command", None, so, fatal="always")
+            return
         if inner is None:
             if found.any is None:
                 near = near_miss(word, found.sub, cutoff=0.75, least=2)
