@@ -38,14 +38,25 @@ def source_of(agent: Agent) -> Account:
 
 
 def refusal(agent: Agent, entry: Entry, own: Account, pack: str | None) -> Entry | None:
-    """What a place says against a tool: a denial of it, or a list that lacks it."""
+    """What a place says against a tool: a denial of it or of its kind, or a list that lacks it."""
     for account in agent.accounts:
         for other in account.entries:
             if other.mark is Mark.NO and _same(entry, other, pack) and not (other.scope and _exact(account)):
                 return other
         if account is not own and _lacks(account, entry, own, pack):
             return Entry(entry.tool, Mark.NO, account.place)
+        for right in account.rights:
+            if right.kind == capability(entry.tool) and not right.granted:
+                return Entry(entry.tool, Mark.NO, right.place)
     return None
+
+
+def claims_to_look(agent: Agent) -> bool:
+    """Whether a place says that the agent only reads: its own text, or a document."""
+    return any(
+        account.read_only is not None or any(one.kind == "changes" and not one.granted for one in account.rights)
+        for account in agent.accounts
+    )
 
 
 def _exact(account: Account) -> bool:
@@ -75,7 +86,7 @@ def _lacks(account: Account, entry: Entry, own: Account, pack: str | None) -> bo
     kinds = {capability(other.tool) for other in account.allowed()}
     if account.marks and not any(capability(other.tool) == kind for other in account.entries):
         return False  # without a row or column of the kind, it says nothing of it
-    return kind in (_CHANGES if account.coarse else _MATTERS) and kind not in kinds
+    return kind in _MATTERS and kind not in kinds
 
 
 def limit_of(agent: Agent, entry: Entry, own: Account) -> Limit | Entry:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from remit.draft.agreed import Limit, limit_of, refusal, source_of
+from remit.draft.agreed import Limit, claims_to_look, limit_of, refusal, source_of
 from remit.draft.equivalents import Equal, Granted, beside, meanings, named_tools, translated
 from remit.draft.from_tools import Served, names_served
 from remit.draft.history import judged
@@ -257,8 +257,7 @@ class _Writing:
         self.section, self.agent, self.pack, self.drafting = section, agent, pack, drafting
         self.own = source_of(agent)
         self.foreign: list[Granted] = []
-        claim = next((one.read_only for one in agent.accounts if one.read_only is not None), None)
-        self.looks = _READ_ONLY if claim is not None else None
+        self.looks = _READ_ONLY if claims_to_look(agent) else None
         """Why it changes nothing, if it does not."""
         if any(one.gated for one in agent.accounts):
             self.looks = _PLAN
