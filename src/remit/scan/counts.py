@@ -285,7 +285,7 @@ def _count(
         folders=folders,
         place=Place(path, at + 1),
         row=plain.lstrip().startswith("|") and not shown.get("cell") and _first_cell(plain).find(kind.rstrip("s")) < 0,
-        listed=_listed_behind(plain[match.end() :]) or (listed_after(rows, at, kind) if follows else frozenset()),
+        listed=listed_behind(plain[match.end() :]) or (listed_after(rows, at, kind) if follows else frozenset()),
         under=under,
         bound=bool(shown.get("folder"))
         or _BOUND.search(plain[: match.start("said" if shown["said"] else 0)]) is not None,
@@ -333,7 +333,7 @@ def _heads_table(rows: Sequence[str], at: int, kind: str, plain: str) -> bool:
     return first == kind.removesuffix("s") or (kind == "agents" and is_heading(first, "agent"))
 
 
-def _listed_behind(rest: str) -> frozenset[int]:
+def listed_behind(rest: str) -> frozenset[int]:
     """How many names stand right behind a number, in its own line: "six tools: `Read`, `Grep` …"; empty if none do."""
     lead = _LEAD.match(rest)
     if lead is None:

@@ -10,7 +10,7 @@ import msgspec
 
 from remit.scan.inventory import thing_of
 from remit.scan.mojibake import repaired
-from remit.scan.vocabulary import layouts
+from remit.scan.vocabulary import layouts, words
 
 LARGEST = 2 * 1024 * 1024
 """Bytes of one file that are read; what stands behind them is said to be unread."""
@@ -129,7 +129,8 @@ class Walk(msgspec.Struct):
                         if thing_of(f"{path}/SKILL.md") is not None:
                             self.counted.add(f"{path}/SKILL.md")
                         continue
-                    if name.lower() not in _LEFT_OUT and _COPY.search(name) is None:
+                    named = folder.rpartition("/")[2] in words("thing_folders", "")  # `skills/test`, `commands/build`
+                    if named or (name.lower() not in _LEFT_OUT and _COPY.search(name) is None):
                         if depth >= DEEPEST:
                             self.skipped.append((path, f"more than {DEEPEST} folders deep"))
                         else:

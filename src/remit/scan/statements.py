@@ -122,7 +122,7 @@ class Statements:
     # tables
 
     def _table(self, text: Text, table: Table, taken: dict[int, set[str]]) -> Iterator[Account]:
-        column = self._agents_down(table)
+        column = self.agents_down(table)
         if column is not None:
             yield from self._down(text, table, column, taken)
         elif self._agents_across(table):
@@ -133,7 +133,7 @@ class Statements:
             if owner is not None and len(table.head.cells) == 2:
                 yield from self._properties(text, table, owner)
 
-    def _named(self, cell: str) -> list[str] | None:
+    def named(self, cell: str) -> list[str] | None:
         """The agents that a cell names; None if it names anything else."""
         single = self.known.resolve(_name(cell))
         if single is not None:
@@ -141,7 +141,7 @@ class Statements:
         names = [self.known.by_key.get(key_of(_name(one))) for one in _parts(cell)]
         return [name for name in names if name is not None] if names and None not in names else None
 
-    def _agents_down(self, table: Table) -> int | None:
+    def agents_down(self, table: Table) -> int | None:
         """The column whose cells name agents that are defined, for the most part."""
         rows = table.rows[:_MOST]
         best: tuple[float, int] | None = None
@@ -150,7 +150,7 @@ class Statements:
             if other or len(table.head.cells) < 2:
                 continue
             filled = [row.cells[column] for row in rows if bare(row.cells[column])]
-            names = [self._named(cell) for cell in filled]
+            names = [self.named(cell) for cell in filled]
             known = sum(one is not None for one in names)
             several = sum(len(one or ()) for one in names)
             share = known / len(filled) if filled else 0
@@ -177,7 +177,7 @@ class Statements:
         who = table.head.cells[column]
         spoken = {n: _spoken(table, n) for n, one in enumerate(about) if one == "posture"}
         for row in table.rows[:_MOST]:
-            agents = self._named(row.cells[column]) or ()
+            agents = self.named(row.cells[column]) or ()
             place = Place(text.path, row.line)
             for n, heading in enumerate(table.head.cells):
                 if n == column or about[n] == "elsewhere" or not bare(row.cells[n]) or not agents:
@@ -223,9 +223,9 @@ class Statements:
 
     def _inverse(self, text: Text, table: Table, column: int) -> Iterator[Account]:
         """Rows of tools, or of kinds of tools, with those who may use them; whom the table names elsewhere may not."""
-        everybody = {name for row in table.rows[:_MOST] for name in self._named(row.cells[column]) or ()}
+        everybody = {name for row in table.rows[:_MOST] for name in self.named(row.cells[column]) or ()}
         for row in table.rows[:_MOST]:
-            agents = self._named(row.cells[column])
+            agents = self.named(row.cells[column])
             thing = said(row.cells[0])
             if agents is None or not thing.whole:
                 continue
@@ -264,7 +264,7 @@ class Statements:
             self._wait(agent, value, place)
         elif about == "posture":
             yield from self._posture(agent, value, shown, place, spoken or frozenset())
-        elif about == "" and self._named(value) is None:
+        elif about == "" and self.named(value) is None:
             for clause in clauses(bare(value)):
                 if is_posture(clause):
                     yield _right(agent, "changes", False, clause, place)
@@ -401,7 +401,7 @@ class Statements:
             own = _group(label.strip("*_ ")) if colon and len(label) < 60 else []
             if own:
                 listed = rest.strip("*_ .")
-                for name in (self._named(listed) or ()) if listed else ():
+                for name in (self.named(listed) or ()) if listed else ():
                     for right in own:
                         yield name, Right(*right, label.strip("*_ "), Place(text.path, line.line))
                 group, named, last = ([] if listed else own), label.strip("*_ "), line.line
@@ -509,7 +509,7 @@ class Statements:
         """What sentences about those who alone may do something deny all others, once all agents are known."""
         self.known = known
         for who, thing, sentence, place in self.sole:
-            agents = self._named(who)
+            agents = self.named(who)
             for name in sorted(set(known.by_key.values()) - set(agents)) if agents is not None else ():
                 account = _account(name, _refused(thing), place, sentence)
                 if account is not None:

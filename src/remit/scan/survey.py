@@ -7,15 +7,21 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+import msgspec
+
 from remit.model.errors import RemitError
+from remit.scan.announced import Announced, announced_in
+from remit.scan.attributes import Assignment, Attribute, assignments_in, attributes_in, in_head
 from remit.scan.counts import Count, counts_in
 from remit.scan.definitions import is_archived, is_headless, read_definition
 from remit.scan.documents import Reader
 from remit.scan.files import MOST, Text, Walk, is_past
+from remit.scan.front_matter import read_head
 from remit.scan.handovers import handed_over
 from remit.scan.inventory import Inventory, Thing
 from remit.scan.lint.agents import agent_findings, risky_pairs
-from remit.scan.lint.counts import count_findings, is_past_page, sum_findings
+from remit.scan.lint.attributes import assignment_findings, attribute_findings
+from remit.scan.lint.counts import announced_findings, count_findings, is_past_page, sum_findings
 from remit.scan.lint.documents import document_findings
 from remit.scan.lint.finding import harm
 from remit.scan.lint.policy import policy_findings
@@ -34,7 +40,7 @@ from remit.scan.servers import Listing, Use, listings_of, uses_of
 from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
 from remit.scan.statements import Statements, own_accounts
 from remit.scan.sums import Sum, sums_of
-from remit.scan.vocabulary import tool_key
+from remit.scan.vocabulary import tool_key, words
 
 _DOCUMENTS = (".md", ".markdown", ".mdx", ".mdc", ".txt")
 _SPEAKS = re.compile(
@@ -99,6 +105,9 @@ def scan(
         *team_findings(agents, reading.headless),
         *count_findings(reading.counted, inventory, reading.definitions, reading.exists),
         *sum_findings(reading.sums),
+        *announced_findings(reading.announced),
+        *attribute_findings(reading.heads, reading.attributes, reading.things),
+        *assignment_findings(reading.assignments, reading.team(accounts)),
         *settings_findings(accounts),
         *roster_findings(
             reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists, reading.leads
@@ -124,7 +133,8 @@ def scan(
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings without those that say again of two places that they contradict each other about an agent."""
+    """Each finding once: the same words about several places are one, and so are two places that contradict each other
+    about an agent."""
     told: dict[tuple[str, str | None, frozenset[Place]], Finding] = {}
     for one in findings:
         key = (one.code, one.agent, frozenset(one.places))
@@ -134,7 +144,12 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
         elif before is not None and _RANK[before.weight] <= _RANK[one.weight]:
             continue
         told[key] = one
-    return list(told.values())
+    same: dict[tuple[object, ...], Finding] = {}
+    for one in told.values():
+        said = (one.code, one.weight, one.agent, one.text, one.fix)
+        places = (*same[said].places, *one.places) if said in same else one.places
+        same[said] = msgspec.structs.replace(one, places=tuple(dict.fromkeys(places)))
+    return list(same.values())
 
 
 def is_defined(account: Account) -> bool:
@@ -156,6 +171,12 @@ class _Reading:
         self.pages: list[Page] = []
         self.uses: list[Use] = []
         self.sums: list[Sum] = []
+        self.announced: list[Announced] = []
+        self.heads: list[Attribute] = []
+        """What the heads of definitions say besides tools."""
+        self.attributes: list[Attribute] = []
+        """What tables say of agents besides tools."""
+        self.assignments: list[Assignment] = []
         self.listings: list[Listing] = []
         self.servers: frozenset[str] = frozenset()
         """Keys of the MCP servers that settings declare."""
@@ -183,6 +204,8 @@ class _Reading:
             definition = read_definition(text)
             if definition is not None:
                 accounts += [definition, *own_accounts(definition, text)]
+                head = read_head(text.text)
+                self.heads += in_head(definition.agent, head, text.path) if head is not None else ()
                 kept += len(text.text)
                 bodies.append(text if kept < _KEPT else text.path)
                 continue
@@ -297,11 +320,15 @@ class _Reading:
             more = [] if is_past_page(text.path) else handed_over(text, document, reader.known)
             if not is_past_page(text.path):
                 more += statements.read(text, document, taken)
+            self.attributes += attributes_in(text, document, statements)
+            self.assignments += assignments_in(text, document, statements)
             self.uses += uses_of(text, document, self.used)
             self.sums += sums_of(text, document)
             self.listings += listings_of(text, document, self.servers)
             page = read_page(text, document, reader.known, found, self.things)
             self.pages += [page] if page is not None else []
+            if found or page is not None or text.path in words("main_documents", ""):
+                self.announced += announced_in(text.path, text.text, document)
             found += more
         return found
 

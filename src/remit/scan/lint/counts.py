@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from remit.model.text import shown
+from remit.scan.announced import Announced
 from remit.scan.counts import NUMBERS, Count, Form
 from remit.scan.inventory import Inventory
 from remit.scan.lint.finding import finding
@@ -36,6 +38,14 @@ def sum_findings(sums: Sequence[Sum]) -> Iterator[Finding]:
             if one.kind == "files":
                 text = f"a tree says {one.said} files, and draws {one.added}"
             yield finding("count-mismatch/sum", text, *one.places)
+
+
+def announced_findings(announced: Sequence[Announced]) -> Iterator[Finding]:
+    """Numbers that differ from the list right below them."""
+    for one in announced:
+        if not is_past_page(one.place.file):
+            text = f"the text announces {one.said} {shown(one.what, 40)}, and {one.listed} are listed"
+            yield finding("count-mismatch/listed", text, one.place, real=one.listed)
 
 
 def count_findings(
