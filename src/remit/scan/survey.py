@@ -53,6 +53,8 @@ _OBSOLETE = re.compile(
 """A page that says that it holds no longer."""
 _KEPT = 32 * 1024 * 1024
 """Characters of documents that are kept until the definitions are known; the rest is read twice."""
+_IGNORED = 100_000
+"""Characters of a `.gitignore` that are read."""
 _RANK = {Weight.ERROR: 0, Weight.WARNING: 1, Weight.NOTE: 2}
 
 
@@ -163,7 +165,11 @@ class _Reading:
         self.things: dict[str, frozenset[str]] = {}
         """Keys of the names of skills, commands and the like, by kind."""
         self.stems: set[str] = set()
-        """Keys of the names of all documents."""
+        """Keys of the names of all documents, and of the folders of skills."""
+        self.beside: set[str] = set()
+        """Those in folders of agents: what has a file there is no unknown name."""
+        self.ignored = _ignored(os.path.join(walk.root, ".gitignore"))
+        """Files and folders that git ignores, by their paths."""
         self.headless: list[Place] = []
         """Files in folders of definitions that have no head."""
 
@@ -178,7 +184,10 @@ class _Reading:
             if self.look is not None:
                 self.look(text)
             if text.path.endswith(_DOCUMENTS):
-                self.stems.add(key_of(text.path.rpartition("/")[2].partition(".")[0]))
+                *folders, name = text.path.split("/")
+                stem = key_of(folders[-1] if name == "SKILL.md" and folders else name.partition(".")[0])
+                self.stems.add(stem)
+                self.beside |= {stem} if not {"agents", "agent"}.isdisjoint(folders) else set()
             definition = read_definition(text)
             if definition is not None:
                 accounts += [definition, *own_accounts(definition, text)]
@@ -249,12 +258,18 @@ class _Reading:
         return Team(
             named,
             self.inventory(accounts),
-            frozenset(stems | folders | records),
+            frozenset(stems | folders | records | self.beside),
             frozenset(self.stems) | {key_of(name) for name in self.walk.quoted},
         )
 
     def exists(self, path: str, page: str) -> bool:
-        """Whether a path that a page names leads to something, from the page's folder or from one above it."""
+        """Whether a path that a page names leads to something, from the page's folder or from one above it.
+
+        What git ignores is made on each machine: it may be there.
+        """
+        parts = path.split("/")
+        if not self.ignored.isdisjoint("/".join(parts[:count]) for count in range(1, len(parts) + 1)):
+            return True
         folder = page.rpartition("/")[0]
         while True:
             if os.path.lexists(os.path.join(self.walk.root, folder, path)):
@@ -303,6 +318,16 @@ class _Reading:
             self.pages += [page] if page is not None else []
             found += more
         return found
+
+
+def _ignored(path: str) -> frozenset[str]:
+    """The names and paths in a `.gitignore` that are written whole, without stars."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read(_IGNORED).split("\n")
+    except OSError:
+        return frozenset()
+    return frozenset(line.strip().strip("/") for line in lines if not re.search(r"[*?!#\[]", line)) - {""}
 
 
 def _enforced(agents: Sequence[Agent], accounts: Sequence[Account], policy: bool) -> list[tuple[str, int, int]]:
