@@ -198,6 +198,11 @@ def test_other_tables_are_left_alone(tmp_path: Path, table: str):
         "Read-only queries only, unless the user asks.",
         "The database is a read-only replica.",
         "Never edit files without permission.",
+        "Registry operations are strictly read-only.",
+        "Read-only analysis; applying a plan is a gated, approved change.",
+        "- Read-only: `cloud list` / `cloud show`",
+        "- **Scout** (green) — Looks around. Read-only. Reports what it saw.",
+        "- **Scout**: read-only.",
     ],
 )
 def test_sentences_that_are_no_claim(tmp_path: Path, sentence: str):
@@ -214,11 +219,30 @@ def test_sentences_that_are_no_claim(tmp_path: Path, sentence: str):
         "Do not edit any files.",
         "This agent is read-only.",
         "You NEVER write code, edit files, or run commands.",
+        "- **Read-only.** Look, and report.",
+        "- **Never edit or write files.** Review only.",
+        "Read-only diagnosis: no code modifications.",
     ],
 )
 def test_sentences_that_are_one(tmp_path: Path, sentence: str):
     survey = looked(tmp_path, {".claude/agents/a.md": definition("a", "Read, Edit", sentence)})
     assert errors(survey) == {("read-only-can-write", "a")}
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("", "has no tool list, so it holds every tool"),
+        ("tools: '*'\n", "has no tool list, so it holds every tool"),
+        ("disallowedTools: Write, Edit\n", "may run any command, since nothing takes the shell away"),
+        ("disallowedTools: Write, Edit, Bash\n", None),
+    ],
+)
+def test_a_read_only_agent_that_starts_from_everything(tmp_path: Path, head: str, told: str | None):
+    text = f"---\nname: a\ndescription: Looks.\n{head}---\nYou are a read-only agent.\n"
+    survey = looked(tmp_path, {".claude/agents/a.md": text})
+    said = [one.text for one in survey.findings if one.code == "read-only-can-write"]
+    assert said == ([f"calls itself read-only (“You are a read-only agent.”) and {told}"] if told else [])
 
 
 @pytest.mark.parametrize(
