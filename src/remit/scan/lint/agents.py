@@ -197,7 +197,7 @@ def is_about(paper: Account, definition: Account, definitions: Sequence[Account]
 
 
 def program_folder(path: str) -> str:
-    """The folder of a program that a path lies in: `.claude`, `.github`."""
+    """The folder of a program that a path lies in, such as `.github`."""
     return next((part for part in path.split("/")[:-1] if part.startswith(".") and len(part) > 1), "")
 
 
