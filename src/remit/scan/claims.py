@@ -117,7 +117,8 @@ def claims_read_only(sentence: str) -> bool:
 def describes_read_only(sentence: str) -> bool:
     """Whether a sentence of a description says that the agent changes nothing."""
     if claims_read_only(sentence) or (
-        re.match(rf"read[- ]only (?:[\w-]+ )?{_WORK}\s*[.,;—–]", sentence, re.IGNORECASE) and not _EXCEPT.search(sentence)
+        re.match(rf"read[- ]only (?:[\w-]+ )?{_WORK}\s*[.,;—–]", sentence, re.IGNORECASE)
+        and not _EXCEPT.search(sentence)
     ):
         return True
     return len(sentence) < 400 and any(one.search(sentence) for one in _DESCRIBED) and _EXCEPT.search(sentence) is None

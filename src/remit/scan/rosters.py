@@ -369,7 +369,9 @@ def _mentions(text: Text) -> Iterator[Mention]:
 
 
 _HANDING = re.compile(r"to|agent|delega")
-_IF_THERE = re.compile(r"\b(?:if|when|where) (?:it is |it's |one is )?(?:available|installed|present|defined|configured)\b", re.IGNORECASE)
+_IF_THERE = re.compile(
+    r"\b(?:if|when|where) (?:it is |it's |one is )?(?:available|installed|present|defined|configured)\b", re.IGNORECASE
+)
 """What hands work only to an agent that may be missing."""
 _MADE = re.compile(
     r"\b(?:creat|generat|writ|add|renam|delet|remov|moved?|migrat|copi|copy|scaffold|e\.g|example|new|your|would|will|legacy|deprecated|"

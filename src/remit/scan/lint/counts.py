@@ -83,7 +83,8 @@ def is_past_page(path: str) -> bool:
     said = {*stem[-1:], *(word for folder in folders for word in folder.split("-"))}
     return (
         not words("past_pages", "").isdisjoint(said)
-        or re.search(r"\d{4}-\d\d|changelog|release.?notes|migration|demo|^(?:adr|prd|rfc|trd)(?![a-z])", name) is not None
+        or re.search(r"\d{4}-\d\d|changelog|release.?notes|migration|demo|^(?:adr|prd|rfc|trd)(?![a-z])", name)
+        is not None
     )
 
 

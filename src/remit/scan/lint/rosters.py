@@ -287,7 +287,7 @@ def _unknown(
 def _listed(
     unknown: Sequence[tuple[list[str], list[Place], Weight | None]], used: dict[str, list[Place]]
 ) -> Iterator[Finding]:
-    """One finding for all enumerations that share a name which nobody defines; those take the places of its use, too."""
+    """One finding for all enumerations that share a name which nobody defines, and for its use elsewhere."""
     groups: list[tuple[dict[str, str], list[Place], set[Weight | None]]] = []
     for names, places, weight in unknown:
         keys = {key_of(name): name for name in names}
