@@ -346,9 +346,12 @@ def _enforced(agents: Sequence[Agent], accounts: Sequence[Account], policy: bool
         definitions = [a for a in agent.accounts if a.kind is Kind.DEFINITION and a.extent is Extent.LIST]
         held = {tool_key(e.tool) for a in definitions for e in a.allowed()}
         for account in agent.accounts:
+            own = account.kind is Kind.DEFINITION and account.extent is Extent.EVERYTHING
             for entry in account.entries:
                 key = (agent.name, tool_key(entry.tool))
-                if entry.mark is Mark.SCOPED:
+                if own:  # what a definition takes away, or limits, its host takes away or limits
+                    (scopes if entry.mark is Mark.SCOPED else statements)[key] = True
+                elif entry.mark is Mark.SCOPED:
                     scopes.setdefault(key, False)
                 elif entry.mark is Mark.YES:
                     statements[key] = statements.get(key, False) or bool(definitions)
@@ -356,8 +359,9 @@ def _enforced(agents: Sequence[Agent], accounts: Sequence[Account], policy: bool
                     holds = (bool(definitions) and key[1] not in held) or key[1] in denied
                     statements[key] = statements.get(key, False) or holds
     total = len(statements) + len(scopes)
-    rows = [("tool lists and settings that a host follows", sum(statements.values()), total)]
-    rows.append(("nothing: on paper only", total - sum(statements.values()), total))
+    kept = sum(statements.values()) + sum(scopes.values())
+    rows = [("tool lists and settings that a host follows", kept, total)]
+    rows.append(("nothing: on paper only", total - kept, total))
     if policy:
         rows.append(("a `remit.yaml` is here; `remit status` says what it enforces", 0, total))
     return rows
