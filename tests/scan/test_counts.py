@@ -182,3 +182,49 @@ def test_an_agent_of_the_program_may_be_left_out_of_a_number(tmp_path: Path):
 def test_a_read_only_helper_that_is_started_says_nothing_of_who_starts_it(tmp_path: Path):
     text = definition("alpha", "Read, Edit", "Dispatch a search with `Explore` (a read-only exploration agent).")
     assert found(tmp_path, {**TEAM, ".claude/agents/alpha.md": text}, "read-only-can-write") == []
+
+
+# what a number is compared with
+
+
+def test_a_number_of_another_programs_things_is_not_compared(tmp_path: Path):
+    text = "# Set-up\n\n## {}\n\nAll 6 skills are included.\n"
+    files = {**TEAM, **SKILLS}
+    assert found(tmp_path / "a", {**files, "README.md": text.format("Claude Code")})
+    assert found(tmp_path / "b", {**files, "README.md": text.format("Claude Code and Cursor")})
+    assert found(tmp_path / "c", {**files, "README.md": text.format("Cursor")}) == []
+    assert found(tmp_path / "d", {**files, "docs/cursor.md": text.format("Skills")}) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "listed"),
+    [
+        (["- file registering four hooks:", "  - one: x", "  - two: x", "- other", "- more"], {2}),
+        (["- file registering four hooks:", "- other", "- more"], set()),
+        (["Four hooks:", "- one", "- two", "  - deeper", "- three"], {3}),
+        (
+            ["### Tools (12)", "| Group | Tools |", "|---|---|", "| **Search** (2) | a, b |", "| **Files** (10) | c |"],
+            {2, 12},
+        ),
+    ],
+)
+def test_what_is_listed_below_a_number(rows: list[str], listed: set[int]):
+    assert listed_after(rows, 0, "hooks") == listed
+
+
+def test_numbers_of_another_day_or_from_elsewhere(tmp_path: Path):
+    files = {**TEAM, **SKILLS}
+    assert found(tmp_path / "a", {**files, "docs/all.md": "All 9 skills are here.\n"})
+    assert found(tmp_path / "b", {**files, "docs/all.md": "All 9 skills (4 prior + 5 new) are here.\n"}) == []
+    assert found(tmp_path / "c", {**files, "docs/all.md": "All 9 skills from the library are here.\n"}) == []
+    assert found(tmp_path / "d", {**files, "docs/PRD-NEW-001.md": "All 9 skills are here.\n"}) == []
+    assert found(tmp_path / "e", {**files, ".claude/completed/one.md": "All 9 skills are here.\n"}) == []
+
+
+def test_tests_of_hooks_are_no_hooks(tmp_path: Path):
+    names = ("one.sh", "two.sh", "three.py", "four.sh", "one_test.sh", "two-test.sh", "test_three.py", "four.test.js")
+    hooks = {f".claude/hooks/{name}": "x\n" for name in names}
+    page = "We have {} hooks in `.claude/hooks/`.\n"
+    assert found(tmp_path / "a", {**TEAM, **hooks, "README.md": page.format(4)}) == []
+    (one,) = found(tmp_path / "b", {**TEAM, **hooks, "README.md": page.format(5)})
+    assert one.text == "the text speaks of 5 hooks; `.claude/hooks` has 4"

@@ -506,3 +506,74 @@ def test_a_head_of_opencode_outside_its_folder(tmp_path: Path):
     survey = looked(tmp_path, {"team/alpha.md": head, "team/bravo.md": head.replace("mode: subagent\n", "")})
     (one,) = survey.agents
     assert (one.name, one.accounts[0].host) == ("alpha", "opencode")
+
+
+# what many share
+
+
+def test_what_agents_of_many_folders_share_is_told_once(tmp_path: Path):
+    claim = "You are a read-only agent."
+    folders = (".claude/agents/a", ".claude/agents/b", ".claude/agents/b/c")
+    files = {
+        f"{one}/x{at}.md": definition(f"x{at}", "Read, Bash", claim)
+        for at, one in enumerate((*folders, ".claude/agents"))
+    }
+    (one,) = of(looked(tmp_path / "a", files), "read-only-can-write")
+    assert one.text == "4 agents in `.claude/agents` call themselves read-only and can write: `x0`, `x1`, `x2`, `x3`"
+    apart = {f"packs/{at}/.claude/agents/helper.md": definition("helper", None) for at in range(5)}
+    (one,) = of(looked(tmp_path / "b", apart), "no-tool-list")
+    assert one.text == "5 agents in `packs` have no tool list, so the host gives them every tool: `helper`"
+    few = dict(list(apart.items())[:3])
+    assert len(of(looked(tmp_path / "c", few), "no-tool-list")) == 3
+
+
+def test_one_name_that_many_pages_list_is_told_once(tmp_path: Path):
+    rows = [f"{name} | Read" for name in ("alpha", "bravo", "carol", "delta", "tuner")]
+    page = table(*rows)
+    files = {
+        **TEAM,
+        "docs/one.md": page,
+        "docs/two.md": page.replace("| delta | Read |", "| delta | Read |\n| diver | Read |"),
+    }
+    files["docs/three.md"] = "# Work\n\nDelegate to `alpha-x` never.\n\n" + table(*rows[:4], "sailor | Read")
+    found = of(looked(tmp_path, files), "undefined-name")
+    assert sorted((one.text, len(one.places)) for one in found) == [
+        ("among the agents, without a definition: `diver`, `tuner`", 3),
+        ("among the agents, without a definition: `sailor`", 1),
+    ]
+
+
+def test_copies_for_another_program_are_no_second_definition(tmp_path: Path):
+    own = definition("alpha", "Read, Write")
+    copy = definition("alpha", None)
+    assert not of(
+        looked(tmp_path / "a", {".claude/agents/alpha.md": own, "agents/alpha/AGENT.md": copy}), "defined-twice"
+    )
+    twice = {".claude/agents/alpha.md": own, ".claude/agents/more/alpha.md": copy}
+    assert of(looked(tmp_path / "b", twice), "defined-twice")
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("Delegate to `deep-diver` now.", ["deep-diver"]),
+        ("Delegate to `deep-diver` if available.", []),
+        ("Delegate to the `deep-tools:alpha` agent.", []),
+        ("Delegates to `deep-diver`.", ["deep-diver"]),
+        ("Delegates to `deep-notes`.", []),  # a skill, wherever it lies
+    ],
+)
+def test_work_for_those_who_may_not_be_there(tmp_path: Path, line: str, named: list[str]):
+    files = {
+        **TEAM,
+        ".claude/commands/go.md": f"{line}\n",
+        "lore/deep-notes/SKILL.md": "---\nname: deep-notes\n---\nx\n",
+    }
+    assert [one.agent for one in of(looked(tmp_path, files), "undefined-name")] == named
+
+
+def test_a_script_that_git_ignores_is_made_on_each_machine(tmp_path: Path):
+    settings = '{"hooks": {"Stop": [{"command": "node $CLAUDE_PROJECT_DIR/.local-hooks/run.js"}]}}'
+    files = {**TEAM, ".claude/settings.json": settings}
+    assert of(looked(tmp_path / "a", files), "missing-file")
+    assert not of(looked(tmp_path / "b", {**files, ".gitignore": "*.log\n.local-hooks/\n"}), "missing-file")

@@ -58,6 +58,15 @@ TREE = "```\n.claude/\n└── agents/\n" + "".join(f"    ├── {name}.md\
         ),
         ("# Skills\n\n| Skill | Owner |\n|---|---|\n| a | @doc-writer |\n| b | @ann, @bob |\n", []),
         (
+            "# Agents\n\n1. Offer:\n   - **choices** (label):\n"
+            + "".join(f"     - **{name}** — x\n" for name in (*NAMES, "api-expert")),
+            ["undefined-name: among the agents, without a definition: `api-expert`"],
+        ),
+        (
+            "# Paths\n\n| Path | Owner agent |\n|---|---|\n| a | doc-writer |\n| b | db-expert |\n| c | read-only |\n",
+            [],
+        ),
+        (
             f"# Review\n\n**Available agents:**\n\n| Agent | Use |\n|---|---|\n{ROWS}",
             ["no-section: a document lists the agents; not `db-expert`"],
         ),

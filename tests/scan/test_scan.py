@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from remit.scan.board import board
 from remit.scan.model import Extent, Kind, Mark, Survey, Weight
 from remit.scan.survey import ScanError, scan
 from tests.scan.repositories import CALLERS, MATRIX, RECORD, REVIEWER, definition, write
@@ -198,6 +199,11 @@ def test_other_tables_are_left_alone(tmp_path: Path, table: str):
         "Read-only queries only, unless the user asks.",
         "The database is a read-only replica.",
         "Never edit files without permission.",
+        "Registry operations are strictly read-only.",
+        "Read-only analysis; applying a plan is a gated, approved change.",
+        "- Read-only: `cloud list` / `cloud show`",
+        "- **Scout** (green) — Looks around. Read-only. Reports what it saw.",
+        "- **Scout**: read-only.",
     ],
 )
 def test_sentences_that_are_no_claim(tmp_path: Path, sentence: str):
@@ -214,11 +220,30 @@ def test_sentences_that_are_no_claim(tmp_path: Path, sentence: str):
         "Do not edit any files.",
         "This agent is read-only.",
         "You NEVER write code, edit files, or run commands.",
+        "- **Read-only.** Look, and report.",
+        "- **Never edit or write files.** Review only.",
+        "Read-only diagnosis: no code modifications.",
     ],
 )
 def test_sentences_that_are_one(tmp_path: Path, sentence: str):
     survey = looked(tmp_path, {".claude/agents/a.md": definition("a", "Read, Edit", sentence)})
     assert errors(survey) == {("read-only-can-write", "a")}
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("", "has no tool list, so it holds every tool"),
+        ("tools: '*'\n", "has no tool list, so it holds every tool"),
+        ("disallowedTools: Write, Edit\n", "may run any command, since nothing takes the shell away"),
+        ("disallowedTools: Write, Edit, Bash\n", None),
+    ],
+)
+def test_a_read_only_agent_that_starts_from_everything(tmp_path: Path, head: str, told: str | None):
+    text = f"---\nname: a\ndescription: Looks.\n{head}---\nYou are a read-only agent.\n"
+    survey = looked(tmp_path, {".claude/agents/a.md": text})
+    said = [one.text for one in survey.findings if one.code == "read-only-can-write"]
+    assert said == ([f"calls itself read-only (“You are a read-only agent.”) and {told}"] if told else [])
 
 
 @pytest.mark.parametrize(
@@ -333,3 +358,53 @@ def test_descriptions_that_call_an_agent_read_only(tmp_path: Path, description: 
     head = f'---\nname: a\ndescription: "{description}"\ntools: Read, Bash\n---\n'
     survey = looked(tmp_path, {".claude/agents/a.md": head})
     assert (("read-only-can-write", "a") in errors(survey)) == claims
+
+
+@pytest.mark.parametrize(
+    ("heading", "line", "agents"),
+    [
+        ("Scout agent", "**Allowed:** Read, Grep", ["Scout agent"]),
+        ("— Scout Agent", "**Allowed:** Read, Grep", ["Scout Agent"]),
+        ("Agent: Scout", "**Allowed:** Read, Grep", ["Agent: Scout"]),
+        ("AI agent requirements", "**Allowed:** Read, Grep", []),
+        ("Scout agent", "Allowed files here: NOTES.md, .agents/*, .notes/plans/*", []),
+        ("Scout agent", "**Allowed actions:** harden compose/config, fix checks/CI/texts", []),
+    ],
+)
+def test_sections_that_are_about_an_agent(tmp_path: Path, heading: str, line: str, agents: list[str]):
+    survey = looked(tmp_path, {"docs/a.md": f"# Work\n\n## {heading}\n\n- {line}\n"})
+    assert [one.name for one in survey.agents] == agents
+
+
+def test_what_a_skill_says_of_agents_in_general(tmp_path: Path):
+    page = "# Patterns\n\n| Role | Tools |\n|---|---|\n| Looks only | Read, Grep |\n| Builds | Read, Write |\n"
+    files = {".claude/agents/alpha.md": definition("alpha", "Read")}
+    for path, names in (("skills/make/SKILL.md", ["alpha"]), ("docs/make.md", ["alpha", "Builds", "Looks only"])):
+        survey = looked(tmp_path / path.partition("/")[0], {**files, f".claude/{path}": page})
+        assert [one.name for one in survey.agents] == names
+
+
+def test_what_a_host_takes_away_or_limits_is_enforced(tmp_path: Path):
+    head = "description: x\nmode: subagent\npermission:\n  edit: deny\n  bash:\n    'git *': allow\n    '*': ask\n"
+    survey = looked(tmp_path, {".opencode/agent/a.md": f"---\n{head}---\nx\n"})
+    assert survey.enforced == (
+        ("tool lists and settings that a host follows", 2, 2),
+        ("nothing: on paper only", 0, 2),
+    )
+
+
+def test_a_rule_of_settings_is_where_it_stands(tmp_path: Path):
+    text = '{"hooks": {"PreToolUse": [{"matcher": "Bash"}]},\n "permissions": {\n  "allow": [\n   "Bash"]}}\n'
+    survey = looked(tmp_path, {".claude/settings.json": text})
+    (finding,) = survey.findings
+    assert [str(place) for place in finding.places] == [".claude/settings.json:4"]
+
+
+def test_one_row_for_all_that_a_place_says(tmp_path: Path):
+    page = "# Agents\n\n| Agent | Tools | Write access |\n|---|---|---|\n"
+    names = ("alpha", "bravo", "carol")
+    files = {f".claude/agents/{name}.md": definition(name, "Read") for name in names}
+    page += "".join(f"| {name} | Read, Grep | none |\n" for name in names)
+    rows = [line for line in board(looked(tmp_path, {**files, "docs/team.md": page})) if line.agent == "alpha"]
+    assert [str(row.account.place) for row in rows] == [".claude/agents/alpha.md:2", "docs/team.md:5"]
+    assert [cell.mark for cell in rows[1].cells[:3]] == [Mark.YES, Mark.YES, Mark.NO]

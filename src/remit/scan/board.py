@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from remit.scan.model import Account, Entry, Extent, Kind, Mark, Survey
+from remit.scan.model import Account, Entry, Extent, Kind, Mark, Place, Survey
 from remit.scan.vocabulary import capability
 
 COLUMNS = ("read", "search", "write", "shell", "network", "delegate", "mcp", "other")
@@ -35,13 +35,25 @@ class Line(msgspec.Struct, frozen=True):
 
 
 def board(survey: Survey) -> list[Line]:
-    """The rows, agent by agent, the source that a host follows first."""
-    return [
-        Line(agent.name, agent.team, account, tuple(_cell(account, column) for column in COLUMNS))
-        for agent in survey.agents
-        for account in agent.accounts
-        if account.kind is not Kind.ROSTER or account.rights
-    ]
+    """The rows, agent by agent, the source that a host follows first; one for all that a place says."""
+    found: list[Line] = []
+    for agent in survey.agents:
+        rows: dict[Place, Line] = {}
+        for account in agent.accounts:
+            if account.kind is not Kind.ROSTER or account.rights:
+                cells = tuple(_cell(account, column) for column in COLUMNS)
+                before = rows.get(account.place)
+                if before is not None:
+                    cells = tuple(map(_both, before.cells, cells))
+                rows[account.place] = Line(agent.name, agent.team, before.account if before else account, cells)
+        found += rows.values()
+    return found
+
+
+def _both(one: Cell, other: Cell) -> Cell:
+    """What two accounts of one place say of a kind of tool: what is certain, and the first where both are."""
+    sure = next((cell for cell in (one, other) if cell.mark not in (None, Mark.UNCLEAR)), one)
+    return Cell(sure.mark, (*one.entries, *other.entries))
 
 
 def _cell(account: Account, column: str) -> Cell:

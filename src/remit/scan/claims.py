@@ -13,7 +13,7 @@ from remit.scan.model import Claim, Place
 if TYPE_CHECKING:
     from remit.scan.front_matter import Head
 
-_WORK = r"(?:analysis|analyst|agent|sub-?agent|critique|critic|reviewer|review|role|mode|audit|auditor|explorer|exploration|research|researcher|investigation|access|specialist|inspection|validator|planner|advisor|assistant|helper|guide|checker|scanner|inspector|summarizer|consultant|scout|verifier|analyzer)"
+_WORK = r"(?:analysis|analyst|agent|sub-?agent|critique|critic|reviewer|review|role|mode|audit|auditor|explorer|exploration|research|researcher|investigation|access|specialist|inspection|validator|planner|advisor|assistant|helper|guide|checker|scanner|inspector|summarizer|consultant|scout|verifier|analyzer|assessment|assessor|diagnosis|diagnostics|discovery|verification|reconnaissance|monitoring|observer)"
 _NO_CHANGE = r"(?:modify|edit|change|alter|touch|write|create|delete)"
 _READ_ONLY = (
     # "Read-only analysis of code", "Strictly read-only.", as a sentence or heading of its own
@@ -78,10 +78,18 @@ _HINT = re.compile(
 )
 _EXCEPT = re.compile(
     r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|(?:writ|sav|creat|stor)\w* [^.]{0,40}reports?|reports? files?|until|without (?:permission|approval|asking|confirmation)"
-    r"|not read-only|isn't read-only|dispatch|spawn|launch|invoke|give|grant|each agent|directly|before|if|when|by default|default\)|\+|read-only (?:on|over|for|towards?) |agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
-    r"|\+ (?:create|write)|\(\+",
+    r"|not read-only|isn't read-only|gated,? (?:[\w-]+,? ){0,3}(?:changes?|actions?|steps?|writes?|edits?)|dispatch|spawn|launch|invoke|give|grant|each agent|directly|before|if|when|by default|default\)|\+|read-only (?:on|over|for|towards?) |agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
+    r"|\+ (?:create|write)|\(\+"
+    rf"|(?!(?:agent|it|you|this|this agent|{_WORK})\b)\b[\w-]+ (?:is|are|stays?|remains?) (?:strictly |purely |always )*read-only",
     re.IGNORECASE,
 )
+"""What makes a claim one with exceptions, or one about something else than the agent."""
+_OF_ANOTHER = re.compile(
+    r"^\s*(?:[-*+]|\d+[.)])\s+\W{0,4}(?:\*\*|`)@?(?![^*`]*(?i:read|never|\bno\b|not))[^*`]{2,40}(?:\*\*|`)\s*(?:\([^)]*\)\s*)?(?:[—–:]|-\s)"
+)
+"""An item that begins with a name and says something of it."""
+_COMMANDS = re.compile(r"read[- ]only\W{0,4}:\W{0,3}`", re.IGNORECASE)
+"""A list of commands that only read."""
 _ALL_TOOLS = re.compile(
     r"\b(?:full|unrestricted|complete) (?:tool )?access\b|\b(?:access to )?all (?:marked |available )?tools\b",
     re.IGNORECASE,
@@ -109,7 +117,8 @@ def claims_read_only(sentence: str) -> bool:
 def describes_read_only(sentence: str) -> bool:
     """Whether a sentence of a description says that the agent changes nothing."""
     if claims_read_only(sentence) or (
-        re.match(r"read[- ]only [\w-]+(?: [\w-]+)?\s*[.,;—–]", sentence, re.IGNORECASE) and not _EXCEPT.search(sentence)
+        re.match(rf"read[- ]only (?:[\w-]+ )?{_WORK}\s*[.,;—–]", sentence, re.IGNORECASE)
+        and not _EXCEPT.search(sentence)
     ):
         return True
     return len(sentence) < 400 and any(one.search(sentence) for one in _DESCRIBED) and _EXCEPT.search(sentence) is None
@@ -136,7 +145,7 @@ def read_only_claim(head: Head, path: str) -> Claim | None:
     for number, line in enumerate(head.body.split("\n")[:_PATIENCE], head.body_line):
         if line.lstrip().startswith(("```", "~~~")):
             inside = not inside
-        elif not inside and len(line) < 2000:
+        elif not inside and len(line) < 2000 and not _OF_ANOTHER.match(line) and not _COMMANDS.search(line):
             plain = re.sub(r"[*_`#>]+|^\s*(?:[-+]|\d+[.)])\s+", "", line).strip()
             for sentence in re.split(r"(?<=[.!?])\s+", plain):
                 if claims_read_only(sentence):

@@ -40,6 +40,8 @@ _LEAD = re.compile(r"[^\s\w]{0,3}(?:이다|입니다)?\s*[:：]\s*(?=[`*\w])|[*_
 _ONE_NAME = re.compile(r"[@/]?[^\W\d_][\w./:-]{1,40}")
 _BETWEEN = re.compile(r"\s*[,、，]\s*(?:(?:and|und|y|et|e)\s)?|\s+(?:and|und|y|et)\s+")
 _GROUP = re.compile(r"\b(?:and|und|y|et)\b|[,/&+]|<br")
+_SIZED = re.compile(r"[^|()]{2,60}\((\d{1,3})\)")
+"""A group with how many belong to it: `Search (2)`."""
 _OPEN = re.compile(r"\.\.\.|…|\betc\b|\bmore\b|\bothers\b|\bexamples?\b|等", re.IGNORECASE)
 
 
@@ -358,6 +360,7 @@ def _names_in(written: str) -> frozenset[int]:
 def listed_after(rows: Sequence[str], at: int, kind: str = "agents") -> frozenset[int]:
     """How many rows or items stand in the first table or list below a line, if its section has just one."""
     blocks: list[frozenset[int]] = []
+    above = _ITEM.match(rows[at][:_LONGEST])
     row = at + 1
     while row < len(rows) and row < at + 400:
         line = rows[row][:_LONGEST]
@@ -372,9 +375,13 @@ def listed_after(rows: Sequence[str], at: int, kind: str = "agents") -> frozense
             blocks.append(_in_table([one[:_LONGEST].strip().strip("|") for one in (line, *rows[row + 2 : end])], kind))
             row = end
         elif (item := _ITEM.match(line)) is not None:
+            if above is not None and len(item[1]) <= len(above[1]):
+                break  # the number stands in an item: what follows it on its own level is no list of it
             found, end = [], row
             while end < len(rows) and not rows[end].lstrip().startswith(("#", "```")):
                 other = _ITEM.match(rows[end][:_LONGEST])
+                if other is not None and above is not None and len(other[1]) <= len(above[1]):
+                    break
                 if other is not None and len(other[1]) <= len(item[1]):
                     found.append(other[2])
                 elif other is None and rows[end].strip() and not rows[end].startswith((" ", "\t")):
@@ -417,4 +424,6 @@ def _sizes(entries: Sequence[str], *, table: bool) -> frozenset[int]:
         return frozenset()
     parts = sum(max(1, len([one for one in _GROUP.split(first) if one.strip()])) for first in firsts)
     plain = {_ARGUMENTS.sub("", first.strip("`* ")).lower() for first in firsts}
-    return frozenset({len(firsts), parts, len({first.lower() for first in firsts}), len(plain)})
+    groups = [int(size[1]) for entry in entries if (size := _SIZED.match(entry)) is not None]
+    total = {sum(groups)} if len(groups) == len(firsts) else set()
+    return frozenset({len(firsts), parts, len({first.lower() for first in firsts}), len(plain), *total})

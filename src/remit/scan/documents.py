@@ -31,6 +31,11 @@ from remit.scan.vocabulary import (
 _ABOUT_AGENTS = re.compile(
     r"\b(?:sub-?agents?|agents?|personas?|specialists?|agentes?)\b|代理|智能体|에이전트", re.IGNORECASE
 )
+_NAMES_ONE = re.compile(
+    r"\b(?:sub-?agents?|agents?|personas?|specialists?|agentes?)\W*(?:\(.*\)\W*)?$|^\W*(?:sub-?)?agente?\b\W*[:—–-]|代理|智能体|에이전트",
+    re.IGNORECASE,
+)
+"""A heading that names an agent, and not what agents need."""
 _ABOUT_TOOLS = re.compile(
     r"\b(?:tools?|tool access|permissions?|capabilit\w+|herramientas|permisos|ferramentas|permissões|outils"
     r"|autorisations|access)\b|工具|权限|도구|권한",
@@ -148,8 +153,9 @@ class Reader:
             found.append(account)
         known = sum(is_tool_name(entry.tool) for account in found for entry in account.entries)
         total = sum(len(account.entries) for account in found)
-        if total and not known and not any(key_of(account.agent) in self.agents for account in found):
-            return None
+        ours = any(key_of(account.agent) in self.agents for account in found)
+        if not ours and ((total and not known) or (self.agents and "/skills/" in f"/{text.path}")):
+            return None  # what a skill says of agents in general
         return found or None
 
     def _row(
@@ -358,7 +364,7 @@ class Reader:
         known: set[str],
         above: str,
     ) -> Account | None:
-        name = re.sub(r"^(?:§\s*)?[\d.]*\s*", "", without_emoji(bare(heading))).strip()
+        name = re.sub(r"^(?:§\s*)?[\d.]*\s*[—–-]*\s*", "", without_emoji(bare(heading))).strip()
         if not name or len(name) > 60:
             return None
         entries: list[Entry] = []
@@ -396,7 +402,7 @@ class Reader:
         owner = agents.resolve(name) or self.known.resolve(name)
         if owner is None and not _ABOUT_AGENTS.search(heading):
             owner = next((agent for agent in agents.by_key.values() if is_short_for(agent, name)), None)
-        named = _ABOUT_AGENTS.search(heading) or (
+        named = _NAMES_ONE.search(heading) or (
             _ABOUT_AGENTS.search(above) and re.fullmatch(r"\W*[\w-]+\W*", heading)
         )
         if owner is None and not (named or counted):

@@ -68,6 +68,8 @@ _PAST = frozenset(
 _ADVICE = re.compile(r"best[-_ ]?practices|tutorial|how[-_]?to[-_.]")
 """Pages about agents in general."""
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}")
+_NUMBERING = re.compile(r"^[\d._-]+")
+"""What stands before the name of a folder: `98.archive`, `_drafts`."""
 _SOURCES = (".ts", ".tsx", ".mts", ".js", ".mjs")
 
 
@@ -194,7 +196,7 @@ def is_past(path: str) -> bool:
     """Whether a document speaks of another time or of nobody: a plan, a report, an archive, a template."""
     *folders, name = path.lower().split("/")
     return (
-        any(part.lstrip("._") in _PAST or part.endswith(("_archive", "-archive")) for part in folders)
+        any(_NUMBERING.sub("", part) in _PAST or part.endswith(("_archive", "-archive")) for part in folders)
         or _DATED.match(name) is not None
         or _ADVICE.search(name) is not None
     )

@@ -145,7 +145,9 @@ class Inventory:
     def whole(self, kind: str, scope: str) -> tuple[str, int]:
         """The folder below another that holds the most things of a kind, and how many it holds."""
         found = [one.folder for one in _below(self.things.get(kind, ()), scope)]
-        most = max(sorted(set(found)), key=found.count)
+        most = max(
+            sorted(set(found)), key=lambda one: (one.rpartition("/")[2] in words("thing_folders", ""), found.count(one))
+        )
         return most, found.count(most)
 
     def of_mode(self, mode: str) -> frozenset[int]:

@@ -43,6 +43,7 @@ class Line(msgspec.Struct, frozen=True):
     line: int
     headings: tuple[str, ...]
     item: bool
+    indent: int = 0
 
 
 class Code(msgspec.Struct, frozen=True):
@@ -98,7 +99,8 @@ def read_markdown(text: str, first: int = 1) -> Document:
             continue
         if plain.strip():
             item = _ITEM.match(plain)
-            document.lines.append(Line(item[2] if item else plain.strip(), line, headings, item is not None))
+            indent = len(item[1]) if item else 0
+            document.lines.append(Line(item[2] if item else plain.strip(), line, headings, item is not None, indent))
         at += 1
     return document
 

@@ -21,7 +21,7 @@ _CUT = re.compile(r"^[\s│|├└─-]*(?:\.\.\.|…|\(?(?:\d+ |and |\+)?more\b
 _NAME = re.compile(r"[\w](?:[\w .&/#-]){1,50}")
 _HANDS = re.compile(
     r"(?i:\b(?:delegat\w+|hand(?:s|ed|ing)?(?:[ -]off|s?)|escalat\w+|rout\w+|forward\w*) to|\bdelega (?:a|para|ao))\s+"
-    r"(?:the\s+)?[`*\"@]{1,3}([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)[`*\"]*"
+    r"(?:the\s+)?[`*\"@]{1,3}([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)(?![\w:-])[`*\"]*"
     r"|\bsubagent_type[\"']?\s*[:=]\s*[\"'`]([a-z][\w-]+)[\"'`]"
     r"|\b(?i:use|invoke|spawn|launch|dispatch|call|run)s? the "
     r"[`*\"@]{1,3}([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+)[`*\"]{0,3} (?:sub-?)?agent\b",
@@ -201,7 +201,7 @@ def _name(cell: str) -> str:
 
 
 def _lists(text: Text, document: Document, known: Names) -> Iterator[Roster]:
-    group: list[tuple[str, int, str]] = []
+    group: list[tuple[str, int, tuple[str, int]]] = []
     labels = _labels(document)
     above: tuple[str, ...] = ()
     heading, label, last, cut = "", "", 0, False
@@ -223,7 +223,7 @@ def _lists(text: Text, document: Document, known: Names) -> Iterator[Roster]:
         if set_off is not None:
             if not group:
                 label = labels.get(line.line - 1) or labels.get(line.line - 2) or ""
-            group.append((set_off[1], line.line, set_off[0].lstrip()[:1]))
+            group.append((set_off[1], line.line, (set_off[0].lstrip()[:1], line.indent)))
             heading, above, last = under, line.headings, line.line
     yield from ended()
 
@@ -353,7 +353,7 @@ def _mentions(text: Text) -> Iterator[Mention]:
         line = raw[:2000]
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
-        if "to" in line or "subagent_type" in line or "agent" in line or "delega" in line:
+        if _HANDING.search(line) is not None and _IF_THERE.search(line) is None:
             for match in _HANDS.finditer(line):
                 yield Mention(next(one for one in match.groups() if one), "handover", Place(text.path, number))
         if "@" in line and not fenced:
@@ -368,6 +368,11 @@ def _mentions(text: Text) -> Iterator[Mention]:
                     yield Mention(match[1], "file", Place(text.path, number))
 
 
+_HANDING = re.compile(r"to|agent|delega")
+_IF_THERE = re.compile(
+    r"\b(?:if|when|where) (?:it is |it's |one is )?(?:available|installed|present|defined|configured)\b", re.IGNORECASE
+)
+"""What hands work only to an agent that may be missing."""
 _MADE = re.compile(
     r"\b(?:creat|generat|writ|add|renam|delet|remov|moved?|migrat|copi|copy|scaffold|e\.g|example|new|your|would|will|legacy|deprecated|"
     r"replac|missing|absent|planned|future|optional|if (?:present|it|exists)|not (?:exist|yet|found))",

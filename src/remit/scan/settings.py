@@ -82,7 +82,7 @@ def _permissions(text: Text, found: dict[str, Any], host: str) -> Iterator[Accou
         for rule in permissions.get(key) or []:
             if isinstance(rule, str):
                 tool, scope = split_scope(rule)
-                place = Place(text.path, _line(text, rule))
+                place = Place(text.path, _line(text, rule, key))
                 said = Mark.SCOPED if mark is Mark.YES and scope is not None else mark
                 asked = key == "ask"
                 entries.append(Entry(tool, said, place, "ask" if asked and scope is None else scope, asked))

@@ -60,6 +60,8 @@ _OBSOLETE = re.compile(
 """A page that says that it holds no longer."""
 _KEPT = 32 * 1024 * 1024
 """Characters of documents that are kept until the definitions are known; the rest is read twice."""
+_IGNORED = 100_000
+"""Characters of a `.gitignore` that are read."""
 _RANK = {Weight.ERROR: 0, Weight.WARNING: 1, Weight.NOTE: 2}
 
 
@@ -185,7 +187,11 @@ class _Reading:
         self.things: dict[str, frozenset[str]] = {}
         """Keys of the names of skills, commands and the like, by kind."""
         self.stems: set[str] = set()
-        """Keys of the names of all documents."""
+        """Keys of the names of all documents, and of the folders of skills."""
+        self.beside: set[str] = set()
+        """Those in folders of agents: what has a file there is no unknown name."""
+        self.ignored = _ignored(os.path.join(walk.root, ".gitignore"))
+        """Files and folders that git ignores, by their paths."""
         self.headless: list[Place] = []
         """Files in folders of definitions that have no head."""
 
@@ -200,7 +206,10 @@ class _Reading:
             if self.look is not None:
                 self.look(text)
             if text.path.endswith(_DOCUMENTS):
-                self.stems.add(key_of(text.path.rpartition("/")[2].partition(".")[0]))
+                *folders, name = text.path.split("/")
+                stem = key_of(folders[-1] if name == "SKILL.md" and folders else name.partition(".")[0])
+                self.stems.add(stem)
+                self.beside |= {stem} if not {"agents", "agent"}.isdisjoint(folders) else set()
             definition = read_definition(text)
             if definition is not None:
                 accounts += [definition, *own_accounts(definition, text)]
@@ -273,12 +282,18 @@ class _Reading:
         return Team(
             named,
             self.inventory(accounts),
-            frozenset(stems | folders | records),
+            frozenset(stems | folders | records | self.beside),
             frozenset(self.stems) | {key_of(name) for name in self.walk.quoted},
         )
 
     def exists(self, path: str, page: str) -> bool:
-        """Whether a path that a page names leads to something, from the page's folder or from one above it."""
+        """Whether a path that a page names leads to something, from the page's folder or from one above it.
+
+        What git ignores is made on each machine: it may be there.
+        """
+        parts = path.split("/")
+        if not self.ignored.isdisjoint("/".join(parts[:count]) for count in range(1, len(parts) + 1)):
+            return True
         folder = page.rpartition("/")[0]
         while True:
             if os.path.lexists(os.path.join(self.walk.root, folder, path)):
@@ -333,6 +348,16 @@ class _Reading:
         return found
 
 
+def _ignored(path: str) -> frozenset[str]:
+    """The names and paths in a `.gitignore` that are written whole, without stars."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read(_IGNORED).split("\n")
+    except OSError:
+        return frozenset()
+    return frozenset(line.strip().strip("/") for line in lines if not re.search(r"[*?!#\[]", line)) - {""}
+
+
 def _enforced(agents: Sequence[Agent], accounts: Sequence[Account], policy: bool) -> list[tuple[str, int, int]]:
     """Of the statements about one agent and one tool: how many a host holds, and how many stand on paper only."""
     statements: dict[tuple[str, str], bool] = {}
@@ -348,9 +373,12 @@ def _enforced(agents: Sequence[Agent], accounts: Sequence[Account], policy: bool
         definitions = [a for a in agent.accounts if a.kind is Kind.DEFINITION and a.extent is Extent.LIST]
         held = {tool_key(e.tool) for a in definitions for e in a.allowed()}
         for account in agent.accounts:
+            own = account.kind is Kind.DEFINITION and account.extent is Extent.EVERYTHING
             for entry in account.entries:
                 key = (agent.name, tool_key(entry.tool))
-                if entry.mark is Mark.SCOPED:
+                if own:  # what a definition takes away, or limits, its host takes away or limits
+                    (scopes if entry.mark is Mark.SCOPED else statements)[key] = True
+                elif entry.mark is Mark.SCOPED:
                     scopes.setdefault(key, False)
                 elif entry.mark is Mark.YES:
                     statements[key] = statements.get(key, False) or bool(definitions)
@@ -358,8 +386,9 @@ def _enforced(agents: Sequence[Agent], accounts: Sequence[Account], policy: bool
                     holds = (bool(definitions) and key[1] not in held) or key[1] in denied
                     statements[key] = statements.get(key, False) or holds
     total = len(statements) + len(scopes)
-    rows = [("tool lists and settings that a host follows", sum(statements.values()), total)]
-    rows.append(("nothing: on paper only", total - sum(statements.values()), total))
+    kept = sum(statements.values()) + sum(scopes.values())
+    rows = [("tool lists and settings that a host follows", kept, total)]
+    rows.append(("nothing: on paper only", total - kept, total))
     if policy:
         rows.append(("a `remit.yaml` is here; `remit status` says what it enforces", 0, total))
     return rows

@@ -119,6 +119,10 @@ def tool_key(tool: str) -> str:
     return _BREAKS.sub("", tool.lower())
 
 
+_OF_SERVER = re.compile(r"@?\w[\w.@-]*(?:/[\w.@-]+)*/(?:[\w@-][\w.@-]*|\*)")
+"""`server/tool`, and no path of a hidden folder, no pattern of paths, no words."""
+
+
 @lru_cache(maxsize=50_000)
 def capability(tool: str) -> str:
     """What a tool can do: a word of the catalog, `mcp` for one of a server, or `unknown`."""
@@ -134,7 +138,7 @@ def capability(tool: str) -> str:
     before, slash, after = lowered.partition("/")
     if slash:
         if before not in words("toolsets", "") and before not in known:
-            return "mcp"
+            return "mcp" if _OF_SERVER.fullmatch(name) else "unknown"
         return known.get(after) or known.get(before) or "unknown"
     return _by_word().get(name.lower().strip(), "unknown")
 

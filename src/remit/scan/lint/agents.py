@@ -621,11 +621,11 @@ def _no_list(agent: Agent) -> Iterator[Finding]:
 
 
 def _twice(agent: Agent) -> Iterator[Finding]:
-    by_host: dict[str | None, list[Account]] = {}
+    by_program: dict[tuple[str | None, str], list[Account]] = {}
     for account in agent.accounts:
-        if account.kind is Kind.DEFINITION:
-            by_host.setdefault(account.host, []).append(account)
-    for accounts in by_host.values():
+        if account.kind is Kind.DEFINITION:  # a program reads its own folder, and no copy elsewhere
+            by_program.setdefault((account.host, program_folder(account.place.file)), []).append(account)
+    for accounts in by_program.values():
         first = accounts[0]
         for other in accounts[1:]:
             if {tool_key(e.tool) for e in first.allowed()} != {

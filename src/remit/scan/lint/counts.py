@@ -15,7 +15,7 @@ from remit.scan.inventory import Inventory
 from remit.scan.lint.finding import finding
 from remit.scan.model import Finding, Place
 from remit.scan.sums import Sum
-from remit.scan.vocabulary import words
+from remit.scan.vocabulary import section, words
 
 _MOST = 12
 
@@ -93,7 +93,8 @@ def is_past_page(path: str) -> bool:
     said = {*stem[-1:], *(word for folder in folders for word in folder.split("-"))}
     return (
         not words("past_pages", "").isdisjoint(said)
-        or re.search(r"\d{4}-\d\d|changelog|release.?notes|migration|demo|^adr", name) is not None
+        or re.search(r"\d{4}-\d\d|changelog|release.?notes|migration|demo|^(?:adr|prd|rfc|trd)(?![a-z])", name)
+        is not None
     )
 
 
@@ -111,6 +112,8 @@ def _is_some(count: Count, inventory: Inventory) -> bool:
     """Whether a number counts some of a kind: a part, a limit, what was done."""
     if set(count.about) == {"primary"} and inventory.modes:
         return False  # a mode of its own
+    if not words("counts_of_a_day", "").isdisjoint(count.around):
+        return True
     own = set(count.about) if count.form is not Form.HEADING else set()
     before = () if count.before[-1:] == ("the",) or _is_of_company(count) else count.before[-2:]
     return bool(own & words("part_of_agents", "")) or bool(set(before) & words("counts_some", ""))
@@ -181,6 +184,8 @@ def _against(
     if scope and not count.more and count.said in inventory.sizes(count.kind, "", said=frozenset()):
         return None  # a translated page may speak of the whole repository
     folder, most = inventory.whole(count.kind, scope)
+    if _is_of_other_program(count, folder):
+        return None
     told = bool(several) or _tells_all(count) or (count.form is Form.HEADING and _is_whole(count))
     if count.row and count.said <= most:
         return None  # a row of a table is about what its first cell names
@@ -189,6 +194,14 @@ def _against(
     told = told or count.before[-1:] == ("the",)
     told = told or (count.before[-1:] in (("a",), ("an",)) and bool(set(count.about) & words("companies", "")))
     return _wrong(count, sizes, inventory, "all", folder, most) if near and told else None
+
+
+def _is_of_other_program(count: Count, folder: str) -> bool:
+    """Whether a heading, or the line, names another program than the one that reads a folder."""
+    programs = section("programs")
+    own = {name for name, hidden in programs.items() if hidden in folder.split("/")}
+    named = programs.keys() & (count.under | count.line)
+    return bool(own and named) and own.isdisjoint(named)
 
 
 def _against_folders(count: Count, inventory: Inventory, named: Sequence[str]) -> _Wrong | None:

@@ -78,6 +78,7 @@ def roster_findings(
     `exists` says whether a path leads to a file from a page or a folder above it, `leads` whether a link of it does.
     """
     used: dict[str, list[Place]] = {}
+    unknown: list[tuple[list[str], list[Place], Weight | None]] = []
     silent: dict[tuple[str, ...], list[Place]] = {}
     for page in pages:
         if is_past_page(page.path):
@@ -85,7 +86,7 @@ def roster_findings(
         rosters = [one for one in page.rosters if not one.cut]
         if (missing := _left_out(page, rosters, team)) is not None:
             silent.setdefault(missing[0], []).append(missing[1])
-        yield from _unknown(page, rosters, team)
+        unknown += _unknown(page, rosters, team)
         yield from _lost(page, team, exists, leads)
         yield from _things(page, team, inventory)
         for one in page.mentions:
@@ -99,6 +100,7 @@ def roster_findings(
         seen = [team.every[key].place for key in names[:_MOST]]
         them = "it" if len(names) == 1 else "them"
         yield finding("no-section/listed", text, *places[: 2 * _MOST], *seen, file=places[0].file, them=them)
+    yield from _listed(unknown, used)
     for name, places in used.items():
         text = f"`{name}` is given work and is defined nowhere here"
         yield finding("undefined-name/used", text, *places[:_MOST], agent=name, name=name)
@@ -252,8 +254,10 @@ def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> tuple[tuple[
     return (tuple(missing), titled[0].place) if missing else None
 
 
-def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Finding]:
-    """Names in an enumeration of agents that nobody defines."""
+def _unknown(
+    page: Page, rosters: Sequence[Roster], team: Team
+) -> Iterator[tuple[list[str], list[Place], Weight | None]]:
+    """Names in an enumeration of agents that nobody defines, where they stand, and how much that weighs."""
     for roster in rosters:
         right = [name for name, _ in roster.names if team.resolve(name) is not None]
         alike = {shape(name) for name in right} or {"id"}
@@ -272,13 +276,34 @@ def _unknown(page: Page, rosters: Sequence[Roster], team: Team) -> Iterator[Find
             if not roster.loose or re.search(r"[-_]", name)
         ]
         if wrong:
-            names = list(dict.fromkeys(name for name, _ in wrong))
-            yield finding(
-                "undefined-name/listed",
-                f"among the agents, without a definition: {listing(names, _MOST)}",
-                *(Place(page.path, line) for _, line in wrong[:_MOST]),
-                agent=names[0] if len(names) == 1 else None,
-                weight=Weight.NOTE
-                if roster.form == "list" and len(right) < 5 and not any(map(is_directory, roster.headings[:1]))
-                else None,
+            light = roster.form == "list" and len(right) < 5 and not any(map(is_directory, roster.headings[:1]))
+            yield (
+                list(dict.fromkeys(name for name, _ in wrong)),
+                [Place(page.path, line) for _, line in wrong],
+                Weight.NOTE if light else None,
             )
+
+
+def _listed(
+    unknown: Sequence[tuple[list[str], list[Place], Weight | None]], used: dict[str, list[Place]]
+) -> Iterator[Finding]:
+    """One finding for all enumerations that share a name which nobody defines, and for its use elsewhere."""
+    groups: list[tuple[dict[str, str], list[Place], set[Weight | None]]] = []
+    for names, places, weight in unknown:
+        keys = {key_of(name): name for name in names}
+        same = [group for group in groups if not group[0].keys().isdisjoint(keys)]
+        groups = [group for group in groups if group not in same]
+        merged = {key: name for group in same for key, name in group[0].items()}
+        found = [place for group in same for place in group[1]]
+        groups.append(({**keys, **merged}, [*found, *places], {weight}.union(*(group[2] for group in same))))
+    for keys, places, weights in groups:
+        named = list(keys.values())
+        for name in [name for name in used if key_of(name) in keys]:
+            places += used.pop(name)
+        yield finding(
+            "undefined-name/listed",
+            f"among the agents, without a definition: {listing(named, _MOST)}",
+            *places[: 2 * _MOST],
+            agent=named[0] if len(named) == 1 else None,
+            weight=Weight.NOTE if weights == {Weight.NOTE} else None,
+        )

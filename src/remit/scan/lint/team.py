@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Agent, Extent, Finding, Kind, Mark, Place, Weight
@@ -64,25 +64,47 @@ def _callers(agents: Sequence[Agent]) -> Iterator[Finding]:
 
 def grouped(findings: Sequence[Finding]) -> Iterator[Finding]:
     """The findings, with those that many agents share told once."""
-    shared: dict[tuple[str, str, Weight], list[Finding]] = {}
-    for one in findings:
-        if one.code in _SHARED and one.agent is not None:
-            file = one.places[0].file
-            where = file if one.code in _BY_FILE else file.rpartition("/")[0]
-            shared.setdefault((one.code, where, one.weight), []).append(one)
-        else:
-            yield one
-    for (code, folder, weight), found in shared.items():
-        if len(found) <= 3:
-            yield from found
-            continue
-        names = ", ".join(f"`{one.agent}`" for one in found[:_MOST])
-        more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
+    alone = [one for one in findings if one.code not in _SHARED or one.agent is None]
+    shared = [one for one in findings if one.code in _SHARED and one.agent is not None]
+    for where in (_home, _top):
+        groups: dict[tuple[str, str, Weight], list[Finding]] = {}
+        for one in shared:
+            groups.setdefault((one.code, where(one), one.weight), []).append(one)
+        shared = [one for found in groups.values() if len(found) <= _FEW for one in found]
+        yield from _told_once({key: found for key, found in groups.items() if len(found) > _FEW})
+    yield from (*alone, *shared)
+
+
+_FEW = 3
+"""Findings of a kind that are told one by one."""
+
+
+def _home(one: Finding) -> str:
+    """The document that a finding is about, or the folder of all definitions of its kind."""
+    file = one.places[0].file
+    return file if one.code in _BY_FILE else folder_of_all(file)
+
+
+def _top(one: Finding) -> str:
+    """The outermost folder: for definitions that lie in many folders, few in each."""
+    file = one.places[0].file
+    return file if one.code in _BY_FILE else file.partition("/")[0]
+
+
+def folder_of_all(path: str) -> str:
+    """The folder of agents that a definition lies in, at any depth."""
+    own = re.match(r"(?:.*?/)?(?:agents?|chatmodes|modes?)(?=/)", path)
+    return own[0] if own is not None else path.rpartition("/")[0]
+
+
+def _told_once(groups: Mapping[tuple[str, str, Weight], Sequence[Finding]]) -> Iterator[Finding]:
+    for (code, folder, weight), found in groups.items():
+        names = listing(list(dict.fromkeys(str(one.agent) for one in found)), _MOST)
         yield Finding(
             code=code,
             weight=weight,
             agent=None,
-            text=f"{len(found)} agents in `{folder}` {_SHARED[code]}: {names}{more}",
+            text=f"{len(found)} agents in `{folder}` {_SHARED[code]}: {names}",
             places=tuple(dict.fromkeys(place for one in found for place in one.places[: 2 if code in _BY_FILE else 1])),
             why=found[0].why,
             fix=found[0].fix,
@@ -93,6 +115,7 @@ _SHARED = {
     "definition-wider": "grant more than the document",
     "definition-narrower": "grant less than the document",
     "tables-differ": "have different tools in two tables",
+    "read-only-can-write": "call themselves read-only and can write",
     "no-tool-list": "have no tool list, so the host gives them every tool",
     "invalid-front-matter": "have front matter that is not valid YAML and was read line by line",
     "dead-prohibition": "prohibit tools that their lists don't grant",
@@ -252,7 +275,7 @@ def headless(places: Sequence[Place]) -> Iterator[Finding]:
     """Files in a folder of definitions that no host takes for one."""
     folders: dict[str, list[Place]] = {}
     for place in places:
-        folders.setdefault(re.sub(r"(/agents|/chatmodes)/.*", r"\1", place.file), []).append(place)
+        folders.setdefault(folder_of_all(place.file), []).append(place)
     for folder, found in folders.items():
         names = ", ".join(f"`{place.file.rpartition('/')[2]}`" for place in found[:_MOST])
         more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
