@@ -180,14 +180,16 @@ def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
             and team.resolve(name.lstrip("/")) is None
             and ":" not in name
             and not is_invented(name.lstrip("/"))
-            and not any(key in other or other in key for other in known if len(other) > 3)
+            and not any(_is_part(key, other) for other in known)
         ]
         if wrong:
             text = f"among the {roster.kind}, and nowhere here: {listing([name for name, _ in wrong], _MOST)}"
             yield finding("undefined-name/thing", text, *(Place(page.path, line) for _, line in wrong[:_MOST]))
     for kind, rosters in by_kind.items():
-        titled = [one for one in rosters if any(is_directory(heading, kind) for heading in one.headings[:2])]
-        listed = {thing_key(name) for one in titled for name, _ in one.names}
+        titled = [
+            one for one in rosters if one.form == "tree" or any(is_directory(each, kind) for each in one.headings[:2])
+        ]
+        listed = {thing_key(name) for one in rosters if titled for name, _ in one.names}
         scope = inventory.scope_of(kind, page.path)
         folders: dict[str, set[str]] = {}
         for thing in inventory.things.get(kind, ()):
@@ -196,12 +198,19 @@ def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
         if any(len(members) > 2 and members <= listed for members in folders.values()):
             continue
         for folder, members in sorted(folders.items()):
-            absent = sorted(key for key in members - listed if f"-{key}-" not in page.spoken)
-            if len(listed & members) >= max(3, 0.7 * len(members)) and absent:
+            absent = sorted(key for key in members - listed if not page.names(key))
+            renamed = kind == "skills" and len(listed - known) >= len(absent)  # a head may give another name
+            if len(listed & members) >= max(3, 0.7 * len(members)) and absent and not renamed:
                 text = f"a document lists the {kind} of `{folder}`; not {listing(absent, _MOST)}"
                 them = "it" if len(absent) == 1 else "them"
                 yield finding("no-section/things", text, titled[0].place, file=page.path, them=them)
                 break
+
+
+def _is_part(key: str, other: str) -> bool:
+    """Whether one of two names begins or ends with all the words of the other: `debug`, `gk-debug`."""
+    short, long = sorted((key, other), key=len)
+    return len(short) > 3 and f"-{long}-".find(f"-{short}-") in (0, len(long) - len(short))
 
 
 def _is_unknown(name: str, team: Team, *, lead: bool = False) -> bool:
@@ -244,9 +253,9 @@ def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> tuple[tuple[
     missing = [
         key
         for key in absent
-        if not any(f"-{'-'.join(parts_of_text(name))}-" in page.spoken for name in team.every[key].names)
+        if not any(page.names("-".join(parts_of_text(name))) for name in team.every[key].names)
         and key not in own_names()
-        and f"-{key}-" not in page.spoken
+        and not page.names(key)
         and not is_lead(key, alone=True)
     ]
     return (tuple(missing), titled[0].place) if missing else None
