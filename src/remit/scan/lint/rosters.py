@@ -164,10 +164,44 @@ def _is_nobody(plain: str) -> bool:
     return is_invented(plain) or plain.lower() in words("no_agent_files", "") | words("no_things", "")
 
 
+def need_findings(needs: Sequence[Mention], team: Team, inventory: Inventory) -> Iterator[Finding]:
+    """Skills, commands and agents that definitions say their agents work with, and that nothing defines."""
+    known = _all_things(inventory)
+    for kind in dict.fromkeys(one.form for one in needs):
+        by_name: dict[str, list[Place]] = {}
+        for one in needs:
+            if one.form == kind:
+                by_name.setdefault(one.name.lstrip("@/$"), []).append(one.place)
+        unknown = [name for name in by_name if not _is_there(name, kind, known, team)]
+        right = len(by_name) - len(unknown)
+        if right < 2 or right < 0.6 * len(by_name):
+            continue  # of another repository, or not what the words mean here
+        for name in unknown:
+            text = f"its definition lists `{name}` among its {kind}, and nothing defines it"
+            yield finding("undefined-name/needed", text, *by_name[name][:_MOST], name=name)
+
+
+def _is_there(name: str, kind: str, known: frozenset[str], team: Team) -> bool:
+    """Whether a name of a kind is defined here, or need not be."""
+    key = thing_key(name)
+    if kind == "agents":
+        return not _is_unknown(name, team)
+    return (
+        key in known | team.others | words("builtin_commands", "")
+        or is_invented(name)
+        or any(_is_part(key, other) for other in known)
+    )
+
+
+def _all_things(inventory: Inventory) -> frozenset[str]:
+    """The keys of everything that is no agent, and of the folders that hold it."""
+    things = [one for found in inventory.things.values() for one in found]
+    return frozenset({thing_key(one.name) for one in things} | {thing_key(one.folder.rpartition("/")[2]) for one in things})
+
+
 def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
     """Skills, commands and the like that a page lists and nothing defines, and those that a list of all leaves out."""
-    known = {thing_key(one.name) for things in inventory.things.values() for one in things}
-    known |= {thing_key(one.folder.rpartition("/")[2]) for things in inventory.things.values() for one in things}
+    known = _all_things(inventory)
     by_kind: dict[str, list[Roster]] = {}
     for roster in page.things:
         if not roster.cut:
