@@ -108,10 +108,24 @@ def claims_read_only(sentence: str) -> bool:
     return _READS.fullmatch(plain) is not None or (
         len(plain) < 400
         and _HINT.search(plain) is not None
-        and (any(one.search(plain) for one in _READ_ONLY) or _NOTHING_CHANGED.search(plain) is not None)
+        and (any(one.search(plain) for one in _READ_ONLY) or any(map(_NOTHING_CHANGED.search, _clauses(plain))))
         and _EXCEPT.search(plain) is None
         and ("delete" not in plain.lower() or _CHANGES.search(plain) is not None)  # who deletes nothing may write
     )
+
+
+def _clauses(sentence: str) -> list[str]:
+    """The sentence, and its parts that stand on their own: "Plan only — never write code, never modify files"."""
+    if _SOMETIMES.match(sentence):
+        return [sentence]
+    return [sentence, *re.split(r"\s[—–-]{1,2}\s|[;:]\s|,\s(?=(?:never|do not|don't|must not|cannot|you)\b)", sentence)[1:]]
+
+
+_SOMETIMES = re.compile(
+    r"(?:for|in|during|while|on|after|at|with|when|once|as|by|under|from|until|this|these|each|some|most|other|their|its)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins whose parts hold at some times, or of somebody else."""
 
 
 def describes_read_only(sentence: str) -> bool:

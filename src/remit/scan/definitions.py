@@ -180,7 +180,7 @@ def _hands_to(head: Head, path: str, entries: list[Entry]) -> tuple[tuple[str, P
 def _named(head: Head, path: str, key: str) -> tuple[tuple[str, Place], ...]:
     """The agents in a list of names, or of `{agent: …}`."""
     value = head.values.get(key)
-    items = value if isinstance(value, list) and not head.recovered else []
+    items = [one for one in value if isinstance(one, dict) or not head.recovered] if isinstance(value, list) else []
     names = (item.get("agent") if isinstance(item, dict) else item for item in items)
     return tuple(
         (name.strip(), Place(path, head.line(key))) for name in names if isinstance(name, str) and name.strip()

@@ -192,9 +192,17 @@ class Walk(msgspec.Struct):
         return Text(path, meant, count, cut, link)
 
 
+def around(path: str) -> str:
+    """A path without the names of agents, and of their groups, in a program's folder: `plan.md` there is no plan."""
+    return _OF_AGENTS.sub(r"\1/agent.md", path)
+
+
+_OF_AGENTS = re.compile(r"((?:^|/)\.[\w-]+/(?:agents?|chatmodes))/(?!.*(?:archive|deprecated|/old/))(?:[\w-]+/)*[a-z][a-z-]*(?:\.agent|\.chatmode)?\.md$")
+
+
 def is_past(path: str) -> bool:
     """Whether a document speaks of another time or of nobody: a plan, a report, an archive, a template."""
-    *folders, name = path.lower().split("/")
+    *folders, name = around(path).lower().split("/")
     return (
         any(_NUMBERING.sub("", part) in _PAST or part.endswith(("_archive", "-archive")) for part in folders)
         or _DATED.match(name) is not None

@@ -75,7 +75,13 @@ def _by_line(body: str) -> tuple[dict[str, Any], dict[str, int]]:
             if values[key] in (None, ""):
                 values[key] = []
             if isinstance(values[key], list):
-                values[key].append(_scalar(item[1]))
+                part = _KEY.match(item[1])
+                values[key].append({part[1]: _scalar(part[2] or "")} if part is not None else _scalar(item[1]))
+            continue
+        inner = _KEY.match(line.strip())
+        last = values[key][-1] if key is not None and isinstance(values.get(key), list) and values[key] else None
+        if inner is not None and isinstance(last, dict):
+            last[inner[1]] = _scalar(inner[2] or "")
             continue
         if line.startswith((" ", "\t")) and key is not None and isinstance(values.get(key), str):
             values[key] = f"{values[key]} {line.strip()}".strip()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
+
+import msgspec
 
 from remit.scan.files import Text
-from remit.scan.markdown import Document, Line, read_markdown
+from remit.scan.markdown import Document, Line, Table, read_markdown
 from remit.scan.model import Account, Extent, Kind, Place
 from remit.scan.names import Names
 from remit.scan.vocabulary import bare, is_heading, mark_of, tokens, without_emoji, words
@@ -16,28 +19,74 @@ _MOST = 500
 
 
 def handed_over(text: Text, document: Document, known: Names) -> list[Account]:
-    """The rows of a document's tables that say whom agents hand work to, if all of those are defined."""
+    """Whom a document's tables and drawn hand-overs say that agents hand work to, if all of those are defined."""
     found = []
     for table in document.tables:
-        head = [bare(cell) for cell in table.head.cells]
-        agent = next((n for n, cell in enumerate(head) if is_heading(cell, "agent")), None)
-        column = next((n for n, cell in enumerate(head) if n != agent and _is_title(cell)), None)
-        for row in table.rows[:_MOST] if agent is not None and column is not None else ():
+        columns = [n for n, cell in enumerate(table.head.cells) if _is_title(cell)]
+        agent = _agents(table, columns, known) if columns else None
+        for row in table.rows[:_MOST] if agent is not None else ():
             name = known.resolve(_plain(row.cells[agent or 0]))
-            place = Place(text.path, row.line)
-            names = _named(row.cells[column or 0], known)
-            if name is not None and names:
-                found.append(
-                    Account(
-                        agent=name,
-                        kind=Kind.ROSTER,
-                        place=place,
-                        extent=Extent.UNCLEAR,
-                        closed=False,
-                        hands_to=tuple((one, place) for one in names),
-                    )
-                )
+            for column in columns:
+                place = Place(text.path, row.line)
+                names = tuple((one, place) for one in _named(row.cells[column], known))
+                if name is not None and names:
+                    found.append(_handing(name, place, names, offered=_is_offer(table.head.cells[column])))
+    drawn: dict[str, dict[str, Place]] = {}
+    for written, line, heading in _lines(document):
+        if _FLOWS.search(heading) is not None:
+            chain = [known.resolve(_plain(one)) for one in _ARROW.split(_COMMENT.sub("", written.strip("`*- "))) if one]
+            for one, other in pairwise(chain):
+                if one is not None and other is not None and one != other:
+                    drawn.setdefault(one, {}).setdefault(other, Place(text.path, line))
+    for name, others in drawn.items():
+        first = next(iter(others.values()))
+        found.append(msgspec.structs.replace(_handing(name, first, tuple(others.items()), offered=True), closed=False))
     return found
+
+
+_FLOWS = re.compile(r"\bhand-?offs?\b|\bhand-?overs?\b", re.IGNORECASE)
+_ARROW = re.compile(r"\s*(?:→|->|=>|⇒|➜|➔)\s*")
+_COMMENT = re.compile(r"\s*[(（][^()（）]*[)）]\s*$|^[\w -]{2,30}:\s+")
+
+
+def _lines(document: Document) -> Iterator[tuple[str, int, str]]:
+    """The lines that may draw a hand-over, with their numbers and headings."""
+    for line in document.lines:
+        if _ARROW.search(line.text) and line.headings and len(line.text) < 300:
+            yield line.text, line.line, line.headings[-1]
+    for block in document.code:
+        for number, row in enumerate(block.text.split("\n")[:_MOST], block.line):
+            if _ARROW.search(row) and block.headings and len(row) < 300:
+                yield row.strip(), number, block.headings[-1]
+
+
+def _handing(agent: str, place: Place, names: tuple[tuple[str, Place], ...], *, offered: bool) -> Account:
+    return Account(
+        agent=agent,
+        kind=Kind.ROSTER,
+        place=place,
+        extent=Extent.UNCLEAR,
+        hands_to=() if offered else names,
+        offers=names if offered else (),
+    )
+
+
+def _agents(table: Table, others: list[int], known: Names) -> int | None:
+    """The column of those who hand work over: the one called so, or the first whose cells are agents."""
+    for column, heading in enumerate(table.head.cells):
+        if column not in others and is_heading(bare(heading), "agent"):
+            return column
+    for column in range(min(2, len(table.head.cells))):
+        cells = [row.cells[column] for row in table.rows[:_MOST] if bare(row.cells[column])]
+        right = sum(known.resolve(_plain(cell)) is not None for cell in cells)
+        if column not in others and right >= 2 and right >= 0.8 * len(cells):
+            return column
+    return None
+
+
+def _is_offer(cell: str) -> bool:
+    """Whether a title speaks of handing over, which hosts offer to a person, and not of starting subagents."""
+    return "hand" in bare(cell).lower()
 
 
 def _is_title(cell: str) -> bool:

@@ -93,7 +93,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     extent: Extent = Extent.LIST
     entries: tuple[Entry, ...] = ()
     closed: bool = True
-    """Whether a tool that is not named is denied."""
+    """Whether a tool, or an agent that work may be handed to, is denied if it is not named."""
     limits: bool = True
     """Whether it means its lists as limits, and not as what is typical."""
     host: str | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 import msgspec
 
@@ -12,7 +13,7 @@ from remit.scan.inventory import thing_of
 from remit.scan.markdown import Document, Row, Table
 from remit.scan.model import Account, Kind, Place
 from remit.scan.names import Names, key_of, parts_of
-from remit.scan.vocabulary import bare, is_heading, without_emoji, words
+from remit.scan.vocabulary import bare, is_heading, section, without_emoji, words
 
 _SET_OFF = re.compile(r"^\W{0,4}(?:\*\*|`|\[)[@`*]*([\w .&-]{2,50}?)(?:\.md|\.agent)*[`*\]]+")
 _LEAF = re.compile(r"^[\s│|]*(?:[├└][─\s-]*|[+`]?--+\s*)`?([\w.-]+?)(?:\.agent|\.chatmode)?\.md\b")
@@ -92,6 +93,12 @@ class Page(msgspec.Struct, frozen=True):
     """Whether it is part of the team: a definition, a command, a skill."""
     spoken: str
     """Every word of it, in the form of a key."""
+    named: str = ""
+    """The words of it that are set off as names, in the same form."""
+
+    def names(self, key: str) -> bool:
+        """Whether it names somebody or something: a name of one word, which may be an ordinary word, only set off."""
+        return f"-{key}-" in (self.spoken if "-" in key else self.named)
 
 
 def read_page(
@@ -107,13 +114,36 @@ def read_page(
     if not rosters and not mentions and not others:
         return None
     spoken = f"-{'-'.join(parts_of_text(text.text))}-" if rosters or others else ""
+    named = f"-{'--'.join(_set_off(document))}-" if rosters or others else ""
     own = re.search(r"(?:^|/)(?:agents?|commands?|skills|chatmodes|prompts)/", text.path) is not None
-    return Page(text.path, tuple(rosters[:_MOST]), tuple(others[:_MOST]), tuple(mentions), own, spoken)
+    return Page(text.path, tuple(rosters[:_MOST]), tuple(others[:_MOST]), tuple(mentions), own, spoken, named)
 
 
 def parts_of_text(text: str) -> list[str]:
     """The words of a text as names have them."""
     return re.findall(r"[^\W_]+", text.lower())
+
+
+_AS_A_NAME = re.compile(
+    r"`([^`\n]{1,200})`|\*\*([^*\n]{1,60})\*\*|\[([^\]\n]{1,80})\]\(([^)\s]{1,200})\)|(?<![\w/])([/@][a-zA-Z][\w:-]*)"
+    r"|(?<![\w./-])([\w./-]{1,100}?\.(?:md|toml|py|sh|js|ts))\b|(?<=[a-z,;] )([A-Z][\w-]*)"
+)
+"""What is set off as a name: code, bold, links, `/commands`, `@agents`, files, and capitals inside a sentence."""
+
+
+def _set_off(document: Document) -> Iterator[str]:
+    """What a document sets off as names, each as its words: also short headings, first words of items, and cells."""
+    lines = [line.text for line in (*document.lines, *document.headings)]
+    rows = [row for table in document.tables for row in (table.head, *table.rows)]
+    fenced = [line for block in document.code for line in block.text.split("\n")]
+    for written in (*lines, *(cell for row in rows for cell in row.cells), *fenced):
+        for match in _AS_A_NAME.finditer(written[:4_000]):
+            yield "-".join(parts_of_text(" ".join(one for one in match.groups() if one)))
+    firsts = [re.split(r"\s[—–-]\s|[:：(（]", line.text)[0] for line in document.lines if line.item]
+    for short in (*firsts, *(line.text for line in document.headings), *(cell for row in rows for cell in row.cells)):
+        words_of = parts_of_text(short[:100])
+        if len(words_of) <= 3:
+            yield "-".join(words_of)
 
 
 def _tables(text: Text, document: Document, known: Names) -> Iterator[Roster]:
@@ -246,18 +276,19 @@ def things_by_kind(paths: Iterable[str]) -> dict[str, frozenset[str]]:
 
 
 def _of_things(text: Text, document: Document, things: Mapping[str, frozenset[str]]) -> Iterator[Roster]:
-    """Tables and lists most of whose names are those of skills, commands or the like, and that say which."""
+    """Tables, lists and trees most of whose names are those of skills, commands or the like, and that say which."""
     labels = _labels(document)
+    beside = _kind_of_folder(text.path)
     for table in document.tables:
-        rows = [row for row in table.rows if bare(row.cells[0]) and not _is_elsewhere(row)]
-        names = [(name[1], row.line) for row in rows if (name := _THING.match(row.cells[0])) is not None]
         label = labels.get(table.head.line - 1) or labels.get(table.head.line - 2) or ""
         headings = (label, *table.headings[:-3:-1]) if label else table.headings[:-3:-1]
-        for kind in _kinds_of(table.head.cells[0]) or _kinds_of(*headings[:1]):
-            if len(names) >= 0.9 * len(table.rows) and _mostly(names, things.get(kind, frozenset())):
+        for kind in kinds_of(table.head.cells[0]) or kinds_of(*headings[:1]) or beside:
+            names = _column_of_things(table, kind, things.get(kind, frozenset()))
+            if names:
                 place = Place(text.path, names[0][1])
                 yield Roster(tuple(names), "table", place, headings, cut=_is_cut(names), kind=kind)
     items: dict[tuple[tuple[str, ...], str], list[tuple[str, int]]] = {}
+    explained = {line.line for line in document.lines if line.item and _EXPLAINED.match(line.text)}
     cut: set[tuple[tuple[str, ...], str]] = set()
     last, label = -9, ""
     for line in document.lines:
@@ -272,10 +303,29 @@ def _of_things(text: Text, document: Document, things: Mapping[str, frozenset[st
             cut.add((line.headings, label))
     for (above, label), names in items.items():
         headings = (label, *above[:-3:-1]) if label else above[:-3:-1]
-        for kind in _kinds_of(*headings[:1]):
+        named = kinds_of(*headings[:1])
+        for kind in named or beside:
+            if not named:
+                names = [(name, line) for name, line in names if line in explained and not name.endswith("/")]
             if _mostly(names, things.get(kind, frozenset())):
                 place = Place(text.path, names[0][1])
                 yield Roster(tuple(names), "list", place, headings, cut=(above, label) in cut, kind=kind)
+
+
+def _column_of_things(table: Table, kind: str, known: frozenset[str]) -> list[tuple[str, int]]:
+    """The names of a table's first column, or of one beside it that has nothing but files of the kind."""
+    rows = [row for row in table.rows if bare(row.cells[0]) and not _is_elsewhere(row)]
+    for column in range(min(3, len(table.head.cells))):
+        found = [(name[1], row.line) for row in rows if (name := _THING.match(row.cells[column])) is not None]
+        if column:
+            found = [(name, line) for name, line in found if "." in name]
+        if len(found) >= 0.9 * len(table.rows) and _mostly(found, known):
+            return found
+    called = [(bare(without_emoji(row.cells[0])), row.line) for row in rows]
+    called = [(re.sub(r"[\s_]+", "-", name.lower()), line) for name, line in called if re.fullmatch(r"[\w -]+", name)]
+    if kinds_of(table.head.cells[0]) == [kind] and len(called) == len(table.rows) and _mostly(called, known):
+        return called
+    return []
 
 
 def _mostly(names: Sequence[tuple[str, int]], known: frozenset[str]) -> bool:
@@ -286,13 +336,35 @@ def _mostly(names: Sequence[tuple[str, int]], known: frozenset[str]) -> bool:
 _THING = re.compile(r"^\W{0,4}[`*\[]{0,4}\s*(/?[\w][\w./:-]*)[`*\]]*(?:\([^)]*\))?(?:\s+`?[<\[(].*)?[`*]*\s*$")
 """A cell that is the name of one thing: `/plan <topic>`, [docs](docs/SKILL.md)."""
 _THING_ITEM = re.compile(r"^(?:\*\*)?[`\[]+(?:\*\*)?(/?[\w][\w./:-]*)(?:\s+[<\[(][^`]*)?[`*\]]+")
-_KIND_WORDS = {"skill": "skills", "command": "commands", "prompt": "prompts", "hook": "hooks", "chatmode": "chatmodes"}
+_EXPLAINED = re.compile(r"^(?:\*\*)?[`\[][^`\]]+[`\]](?:\([^)]*\))?(?:\*\*)?\s*(?:[—–:：-]|$)")
+"""An item that says what a name is, and not something about it in a sentence."""
+_THINGS = ("skills", "commands", "prompts", "hooks", "chatmodes")
 
 
-def _kinds_of(*headings: str) -> list[str]:
-    """The kind of things that a heading, or the head of a column, names."""
-    found = {parts.removesuffix("s") for heading in headings for parts in parts_of_text(heading)}
-    return [kind for word, kind in _KIND_WORDS.items() if word in found]
+@cache
+def _nouns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The kinds of things with a pattern of the words for each, in several languages."""
+    patterns = []
+    for kind in _THINGS:
+        nouns = {kind, kind.removesuffix("s"), *section("countables")[kind]["nouns"]}
+        spaced = "|".join(sorted((re.escape(one) for one in nouns if one[0] < "\u3040"), key=len, reverse=True))
+        others = "|".join(re.escape(one) for one in sorted(nouns) if one[0] >= "\u3040")
+        patterns.append((kind, re.compile(rf"(?<![\w-])(?:{spaced})(?![\w-])" + (f"|{others}" if others else ""))))
+    return tuple(patterns)
+
+
+def kinds_of(*headings: str) -> list[str]:
+    """The kinds of things that a heading, or the head of a column, names."""
+    plain = [without_emoji(bare(one)).lower() for one in headings]
+    return [kind for kind, pattern in _nouns() if any(pattern.search(one) for one in plain)]
+
+
+def _kind_of_folder(path: str) -> list[str]:
+    """The kind of the things that lie beside a page which introduces their folder."""
+    folder, _, name = path.rpartition("/")
+    parts = folder.split("/")
+    introduces = name.lstrip("._").partition(".")[0].lower() in {*words("no_agent_files", ""), "ai", "overview"}
+    return [parts[-1]] if introduces and parts[-1] in _THINGS else []
 
 
 def _trees(text: Text, document: Document) -> Iterator[Roster]:

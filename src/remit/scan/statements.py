@@ -48,6 +48,8 @@ _ELSEWHERE = re.compile(
 _ONLY = re.compile(
     r"^(?:only|nur|solo|sólo|solamente|somente|apenas|seule?)\s+(?P<who>.{2,120}?)\s+(?P<what>(?:can|may|is allowed to|are allowed to|has|have|holds?|uses?"
     r"|darf|dürfen|puede|pueden|pode|podem|peut|peuvent)\s.{3,60})$"
+    r"|^(?:[\w ]{3,30}: )?(?P<things>\S.{2,150}?) (?:is|are) (?:(?:strictly )?(?P<held>restricted|limited|reserved|exclusive)|(?:only )?(?:available|granted|allowed|permitted|given))"
+    r" (?:only )?(?:to|for) (?:the )?(?P<to>.{2,120}?)$"
     r"|^(?P<sole>\S.{1,60}?) (?:is|are) the only (?:agents?|ones?|roles?) (?:that|which|who|with|allowed to)\s+(?P<right>.{3,60})$",
     re.IGNORECASE,
 )
@@ -495,13 +497,15 @@ class Statements:
             )
             if match is None or len(self.sole) >= _MOST:
                 continue
+            if match["things"] and not match["held"] and not _SOLE.search(re.sub(r"read[- ]only", "", sentence.lower())):
+                continue
             who = re.sub(
-                r"^(?:the|el|la|los|las|der|die|das|o|a|le)\s+|\s+agents?$",
+                r"^(?:(?:only|the|el|la|los|las|der|die|das|o|a|le)\s+)+|\s+only$|(?:\s+agents?)(?:\s+only)?$",
                 "",
-                match["who"] or match["sole"],
+                match["who"] or match["sole"] or match["to"],
                 flags=re.IGNORECASE,
             )
-            thing = said(match["what"] or match["right"])
+            thing = said(match["what"] or match["right"] or match["things"])
             if thing.whole and all(yes for _, yes in thing.kinds) and not thing.everything:
                 self.sole.append((who, thing, sentence.strip(), place))
 

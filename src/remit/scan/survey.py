@@ -26,7 +26,7 @@ from remit.scan.lint.documents import document_findings
 from remit.scan.lint.finding import harm
 from remit.scan.lint.policy import policy_findings
 from remit.scan.lint.rights import right_findings
-from remit.scan.lint.rosters import Team, roster_findings
+from remit.scan.lint.rosters import Team, need_findings, roster_findings
 from remit.scan.lint.servers import definition_findings, server_findings, servers_of, servers_used
 from remit.scan.lint.settings import settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
@@ -34,8 +34,9 @@ from remit.scan.markdown import read_markdown
 from remit.scan.merge import merge
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
 from remit.scan.names import Names, key_of
+from remit.scan.needs import needs_of
 from remit.scan.records import Record, account_of, declared, read_records
-from remit.scan.rosters import Page, read_page, scripts_of, things_by_kind
+from remit.scan.rosters import Mention, Page, read_page, scripts_of, things_by_kind
 from remit.scan.servers import Listing, Use, listings_of, uses_of
 from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
 from remit.scan.statements import Statements, own_accounts
@@ -114,6 +115,7 @@ def scan(
         *roster_findings(
             reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists, reading.leads
         ),
+        *need_findings(reading.needs, reading.team(accounts), reading.inventory(accounts)),
         *definition_findings(reading.uses, agents),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
         *headless(reading.headless),
@@ -171,6 +173,8 @@ class _Reading:
         """Numbers of agents, skills and the like."""
         self.definitions: frozenset[str] = frozenset()
         self.pages: list[Page] = []
+        self.needs: list[Mention] = []
+        """What definitions say that their agents work with."""
         self.uses: list[Use] = []
         self.sums: list[Sum] = []
         self.announced: list[Announced] = []
@@ -314,6 +318,7 @@ class _Reading:
         """What a definition says of others: whom it lists, counts and hands work to."""
         page = read_page(text, read_markdown(text.text), reader.known, (), self.things)
         self.pages += [page] if page is not None else []
+        self.needs += needs_of(text)
         self.counted += counts_in(text.path, text.text)
 
     def _document(self, text: Text, reader: Reader, statements: Statements) -> list[Account]:

@@ -11,6 +11,7 @@ import msgspec
 from remit.model.text import shown
 from remit.scan.announced import Announced
 from remit.scan.counts import NUMBERS, Count, Form
+from remit.scan.files import around
 from remit.scan.inventory import Inventory
 from remit.scan.lint.finding import finding
 from remit.scan.model import Finding, Place
@@ -88,7 +89,7 @@ def count_findings(
 
 def is_past_page(path: str) -> bool:
     """Whether the name of a page, or of its folder, says that it speaks of another day."""
-    *folders, name = path.lower().split("/")
+    *folders, name = around(path).lower().split("/")
     stem = [word for word in re.split(r"[^a-z]+", name.partition(".")[0]) if word]
     said = {*stem[-1:], *(word for folder in folders for word in folder.split("-"))}
     return (

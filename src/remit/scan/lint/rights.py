@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from remit.scan.lint.agents import creates, definitions_of, holds, is_about, program_folder
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Agent, Entry, Extent, Finding, Kind, Mark, Right
-from remit.scan.vocabulary import can_write, capability
+from remit.scan.vocabulary import can_write, capability, tool_key
 
 _MODES = ("primary", "subagent")
 _PAPERS = (Kind.MATRIX, Kind.SECTION, Kind.RECORD)
@@ -42,19 +42,33 @@ def _texts_differ(agent: Agent, said: Sequence[tuple[Account, Right]]) -> Iterat
         for entry in one.allowed()
         if entry.mark is Mark.YES and entry.scope is None
     ]
-    for _, right in said:
+    refused = [right for _, right in said if not right.granted and right.kind not in _MODES]
+    refused += [
+        Right("shell", granted=False, text=f"denies {listing([entry.tool])}", place=entry.place)
+        for one in agent.accounts
+        if one.kind in _PAPERS and not one.closed
+        for entry in one.entries
+        if entry.mark is Mark.NO and entry.scope is None and tool_key(entry.tool) in _SHELLS
+    ]
+    for right in refused:
         denied = ("write", "shell") if right.kind == "changes" else (right.kind,)
-        for kind, text, place in given if not right.granted else ():
+        for kind, text, place in given:
             if (
                 kind in denied
-                and right.kind not in _MODES
                 and place != right.place
                 and program_folder(place.file) == program_folder(right.place.file)
             ):
-                text = text if text.startswith("grants `") else f"says “{text}”"
-                differ = f"one text says “{right.text}”, another {text}"
+                differ = f"one text {_spoken(right.text)}, another {_spoken(text)}"
                 yield finding("tables-differ/right", differ, right.place, place, agent=agent.name)
                 return
+
+
+_SHELLS = {"bash", "shell", "runshellcommand", "runinterminal", "runterminalcmd", "runcommands", "execute"}
+"""The tools without which an agent of their host runs no command."""
+
+
+def _spoken(text: str) -> str:
+    return text if text.startswith(("grants `", "denies `")) else f"says “{text}”"
 
 
 def _against(agent: Agent, definition: Account, right: Right) -> Finding | None:

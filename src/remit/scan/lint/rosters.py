@@ -166,10 +166,44 @@ def _is_nobody(plain: str) -> bool:
     return is_invented(plain) or plain.lower() in words("no_agent_files", "") | words("no_things", "")
 
 
+def need_findings(needs: Sequence[Mention], team: Team, inventory: Inventory) -> Iterator[Finding]:
+    """Skills, commands and agents that definitions say their agents work with, and that nothing defines."""
+    known = _all_things(inventory)
+    for kind in dict.fromkeys(one.form for one in needs):
+        by_name: dict[str, list[Place]] = {}
+        for one in needs:
+            if one.form == kind:
+                by_name.setdefault(one.name.lstrip("@/$"), []).append(one.place)
+        unknown = [name for name in by_name if not _is_there(name, kind, known, team)]
+        right = len(by_name) - len(unknown)
+        if right < 2 or right < 0.6 * len(by_name):
+            continue  # of another repository, or not what the words mean here
+        for name in unknown:
+            text = f"its definition lists `{name}` among its {kind}, and nothing defines it"
+            yield finding("undefined-name/needed", text, *by_name[name][:_MOST], name=name)
+
+
+def _is_there(name: str, kind: str, known: frozenset[str], team: Team) -> bool:
+    """Whether a name of a kind is defined here, or need not be."""
+    key = thing_key(name)
+    if kind == "agents":
+        return not _is_unknown(name, team)
+    return (
+        key in known | team.others | words("builtin_commands", "")
+        or is_invented(name)
+        or any(_is_part(key, other) for other in known)
+    )
+
+
+def _all_things(inventory: Inventory) -> frozenset[str]:
+    """The keys of everything that is no agent, and of the folders that hold it."""
+    things = [one for found in inventory.things.values() for one in found]
+    return frozenset({thing_key(one.name) for one in things} | {thing_key(one.folder.rpartition("/")[2]) for one in things})
+
+
 def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
     """Skills, commands and the like that a page lists and nothing defines, and those that a list of all leaves out."""
-    known = {thing_key(one.name) for things in inventory.things.values() for one in things}
-    known |= {thing_key(one.folder.rpartition("/")[2]) for things in inventory.things.values() for one in things}
+    known = _all_things(inventory)
     by_kind: dict[str, list[Roster]] = {}
     for roster in page.things:
         if not roster.cut:
@@ -182,14 +216,16 @@ def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
             and team.resolve(name.lstrip("/")) is None
             and ":" not in name
             and not is_invented(name.lstrip("/"))
-            and not any(key in other or other in key for other in known if len(other) > 3)
+            and not any(_is_part(key, other) for other in known)
         ]
         if wrong:
             text = f"among the {roster.kind}, and nowhere here: {listing([name for name, _ in wrong], _MOST)}"
             yield finding("undefined-name/thing", text, *(Place(page.path, line) for _, line in wrong[:_MOST]))
     for kind, rosters in by_kind.items():
-        titled = [one for one in rosters if any(is_directory(heading, kind) for heading in one.headings[:2])]
-        listed = {thing_key(name) for one in titled for name, _ in one.names}
+        titled = [
+            one for one in rosters if one.form == "tree" or any(is_directory(each, kind) for each in one.headings[:2])
+        ]
+        listed = {thing_key(name) for one in rosters if titled for name, _ in one.names}
         scope = inventory.scope_of(kind, page.path)
         folders: dict[str, set[str]] = {}
         for thing in inventory.things.get(kind, ()):
@@ -198,12 +234,19 @@ def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
         if any(len(members) > 2 and members <= listed for members in folders.values()):
             continue
         for folder, members in sorted(folders.items()):
-            absent = sorted(key for key in members - listed if f"-{key}-" not in page.spoken)
-            if len(listed & members) >= max(3, 0.7 * len(members)) and absent:
+            absent = sorted(key for key in members - listed if not page.names(key))
+            renamed = kind == "skills" and len(listed - known) >= len(absent)  # a head may give another name
+            if len(listed & members) >= max(3, 0.7 * len(members)) and absent and not renamed:
                 text = f"a document lists the {kind} of `{folder}`; not {listing(absent, _MOST)}"
                 them = "it" if len(absent) == 1 else "them"
                 yield finding("no-section/things", text, titled[0].place, file=page.path, them=them)
                 break
+
+
+def _is_part(key: str, other: str) -> bool:
+    """Whether one of two names begins or ends with all the words of the other: `debug`, `gk-debug`."""
+    short, long = sorted((key, other), key=len)
+    return len(short) > 3 and f"-{long}-".find(f"-{short}-") in (0, len(long) - len(short))
 
 
 def _is_unknown(name: str, team: Team, *, lead: bool = False) -> bool:
@@ -246,9 +289,9 @@ def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> tuple[tuple[
     missing = [
         key
         for key in absent
-        if not any(f"-{'-'.join(parts_of_text(name))}-" in page.spoken for name in team.every[key].names)
+        if not any(page.names("-".join(parts_of_text(name))) for name in team.every[key].names)
         and key not in own_names()
-        and f"-{key}-" not in page.spoken
+        and not page.names(key)
         and not is_lead(key, alone=True)
     ]
     return (tuple(missing), titled[0].place) if missing else None

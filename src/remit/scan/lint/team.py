@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from remit.scan.lint.finding import finding, listing
-from remit.scan.model import Agent, Extent, Finding, Kind, Mark, Place, Weight
+from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Weight
 from remit.scan.names import key_of, short_names
 from remit.scan.vocabulary import can_write, tool_key, words
 
@@ -120,7 +123,6 @@ _SHARED = {
     "invalid-front-matter": "have front matter that is not valid YAML and was read line by line",
     "dead-prohibition": "prohibit tools that their lists don't grant",
     "defined-twice": "are defined twice for one host, with different tools or modes",
-    "hand-overs-differ": "hand work to others by their heads than by a text",
     "agent-without-rules": "have a definition, and the policy has no such agents",
 }
 
@@ -227,34 +229,89 @@ def _delegation(agents: Sequence[Agent]) -> Iterator[Finding]:
                         )
 
 
+class _Handed(msgspec.Struct, frozen=True):
+    """An agent whose head and whose row in a document name different agents."""
+
+    agent: str
+    lacks: tuple[str, ...]
+    """In the document only."""
+    more: tuple[str, ...]
+    """In the head only."""
+    places: tuple[Place, Place]
+    shares: bool
+    """Whether both name some agent, or the text is no more than some of them."""
+
+    def __str__(self) -> str:
+        parts = [f"{listing(self.lacks)} in the text only"] if self.lacks else []
+        return ", ".join([*parts, *([f"{listing(self.more)} in the head only"] if self.more else [])])
+
+
 def _handed_otherwise(agents: Sequence[Agent]) -> Iterator[Finding]:
-    """Agents whose head names others to hand work to than a table, or than the list in their own text."""
+    """Agents whose head names others to hand work to than a document, or than the list in their own text."""
     known = _known(agents)
+    heads = {agent.name: _heads(agent) for agent in agents}
+    usual = sum(one is not None and bool(one.offers) for one in heads.values()) >= max(3, 0.6 * len(agents))
+    by_file: dict[str, list[_Handed]] = {}
+    agree: Counter[str] = Counter()
     for agent in agents:
-        heads = [one for one in agent.accounts if one.kind is Kind.DEFINITION and (one.hands_to or one.offers)]
-        texts = [(one.hands_to, one) for one in agent.accounts if one.kind is Kind.ROSTER and one.hands_to]
-        texts += [(one.lists, one) for one in agent.accounts if one.kind is Kind.DEFINITION and one.lists]
-        for head in heads[:1]:
-            named = {known[key_of(name)].name for name, _ in (*head.hands_to, *head.offers) if key_of(name) in known}
-            if any("*" in name for name, _ in head.hands_to):
-                continue
-            for listed, text in texts:
-                written = [known.get(key_of(name)) for name, _ in listed]
-                said = {one.name for one in written if one is not None and one is not agent}
-                if text.kind is Kind.DEFINITION and (text is not head or None in written or len(said) < 2):
-                    continue
-                lacks, more = sorted(said - named - {agent.name}), sorted(named - said - {agent.name})
-                if (lacks or more) and said & named:
-                    parts = [f"{listing(lacks)} in the text only"] if lacks else []
-                    parts += [f"{listing(more)} in the head only"] if more else []
-                    where = (listed[0][1], (head.hands_to or head.offers)[0][1])
-                    yield finding(
-                        "hand-overs-differ",
-                        f"its head and the text hand work to different agents: {', '.join(parts)}",
-                        *where,
-                        agent=agent.name,
-                    )
-                    break
+        head = heads[agent.name]
+        if head is None or any("*" in name for name, _ in head.hands_to):
+            continue
+        own = _differs(agent, head, head.lists, known, (*head.hands_to, *head.offers))
+        if own is not None and own.shares and not any(key_of(name) not in known for name, _ in head.lists):
+            text = f"its head and the text hand work to different agents: {own}"
+            yield finding("hand-overs-differ", text, *own.places, agent=agent.name)
+        for paper in agent.accounts if head.offers or head.hands_to or usual else ():
+            if paper.kind is Kind.ROSTER:
+                offered = bool(paper.offers)
+                counted = (head.offers or head.hands_to) if offered else (head.hands_to or head.offers)
+                other = _differs(agent, head, paper.offers or paper.hands_to, known, counted, whole=paper.closed)
+                agree[paper.place.file] += other is None or other.shares
+                if other is not None:
+                    by_file.setdefault(paper.place.file, []).append(other)
+    for file, found in by_file.items():
+        cases = [one for one in found if one.shares or agree[file] >= _ENOUGH]
+        if not cases:
+            continue
+        told = "; ".join(f"`{one.agent}`: {one}" for one in cases[:_MANY])
+        rest = f"; and {len(cases) - _MANY} more" if len(cases) > _MANY else ""
+        where = [place for one in cases[:_MANY] for place in one.places]
+        text = f"heads and a text hand work to different agents: {told}{rest}"
+        yield finding("hand-overs-differ", text, *where, agent=cases[0].agent if len(cases) == 1 else None)
+
+
+_ENOUGH = 3
+"""Rows that name some agent that the head names too, to be sure what a document means by its column."""
+_MANY = 40
+"""Agents of one finding that are told with their places."""
+
+
+def _heads(agent: Agent) -> Account | None:
+    """The first definition of an agent, which says whom it hands work to, or nobody."""
+    found = [one for one in agent.accounts if one.kind is Kind.DEFINITION]
+    return next((one for one in found if one.hands_to or one.offers), found[0] if found else None)
+
+
+def _differs(
+    agent: Agent,
+    head: Account,
+    listed: Sequence[tuple[str, Place]],
+    known: dict[str, Agent],
+    counted: Sequence[tuple[str, Place]],
+    *,
+    whole: bool = True,
+) -> _Handed | None:
+    """What a text and a head name differently; a text that is not `whole` may leave some out."""
+    said = {other.name: place for name, place in listed if (other := known.get(key_of(name))) not in (None, agent)}
+    every = {known[key_of(name)].name for name, _ in (*head.hands_to, *head.offers) if key_of(name) in known}
+    named = {known[key_of(name)].name: place for name, place in counted if key_of(name) in known}
+    lacks = sorted(said.keys() - every)
+    more = sorted(named.keys() - said.keys() - {agent.name}) if whole else []
+    if not said or not (lacks or more):
+        return None
+    first = said[lacks[0]] if lacks else next(iter(said.values()))
+    at = named[more[0]] if more else next(iter(named.values()), head.place)
+    return _Handed(agent.name, tuple(lacks), tuple(more), (first, at), shares=not whole or bool(said.keys() & every))
 
 
 def _holds_writing(agent: Agent) -> bool:

@@ -1,0 +1,52 @@
+"""What a definition says that its agent works with: skills, commands and other agents, in its head and under headings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from remit.scan.files import Text
+from remit.scan.front_matter import Head, read_head
+from remit.scan.markdown import read_markdown
+from remit.scan.model import Place
+from remit.scan.rosters import Mention
+from remit.scan.vocabulary import bare, section, without_emoji
+
+_ITEM = re.compile(r"^(?:\*\*)?`([@/$]?[\w][\w./-]*)(?:\s+[<\[(][^`]*)?`(?:\*\*)?\s*(?:[—–:：(,-]|$)")
+"""An item that begins with a name in marks of code."""
+_MOST = 200
+
+
+def needs_of(text: Text) -> Iterator[Mention]:
+    """The names in the head and in the lists of a definition; the form of each is the kind of what it names."""
+    head = read_head(text.text)
+    if head is None:
+        return
+    yield from list(_in_head(text, head))[:_MOST]
+    yield from list(_in_lists(text, head))[:_MOST]
+
+
+def _in_head(text: Text, head: Head) -> Iterator[Mention]:
+    for kind, keys in section("needs_in_heads").items():
+        for key in keys:
+            value = head.values.get(key)
+            for name in value if isinstance(value, list) else ():
+                if isinstance(name, str) and re.fullmatch(r"[@/]?\w[\w.-]*", name):
+                    at = _line(text, head.line(key), name)
+                    yield Mention(name, kind, Place(text.path, at))
+
+
+def _line(text: Text, first: int, name: str) -> int:
+    """The line of a name in a list of the head that begins at a line."""
+    rows = text.text.split("\n")[first - 1 : first + 60]
+    return next((first + n for n, row in enumerate(rows) if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", row)), first)
+
+
+def _in_lists(text: Text, head: Head) -> Iterator[Mention]:
+    headings = {word: kind for kind, found in section("needs_in_lists").items() for word in found}
+    for line in read_markdown(head.body[:60_000], head.body_line).lines:
+        if line.item and line.headings:
+            title = without_emoji(bare(line.headings[-1])).lower().strip(" :：")
+            match = _ITEM.match(line.text) if title in headings else None
+            if match is not None:
+                yield Mention(match[1], headings[title], Place(text.path, line.line))
