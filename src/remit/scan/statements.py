@@ -83,6 +83,8 @@ class Statements:
 
     def __init__(self, known: Names) -> None:
         self.known = known
+        self.page: str | None = None
+        """The agent that the page at hand is about as a whole."""
         self.levels: dict[str, dict[str, _Level]] = {}
         self.waiting: list[_Waiting] = []
         self.sole: list[tuple[str, Said, str, Place]] = []
@@ -90,6 +92,7 @@ class Statements:
     def read(self, text: Text, document: Document, taken: dict[int, set[str]] | None = None) -> list[Account]:
         """What a document says of known agents. The tools that `taken` names on a line were read already."""
         found: list[Account] = []
+        self.page = self.page_of(text, document)
         for table in document.tables:
             found += self._table(text, table, taken or {})
         found += _of_rights(text, list(self._groups(text, document))[:_MOST])
@@ -122,18 +125,18 @@ class Statements:
     # tables
 
     def _table(self, text: Text, table: Table, taken: dict[int, set[str]]) -> Iterator[Account]:
-        column = self._agents_down(table)
+        column = self.agents_down(table)
         if column is not None:
             yield from self._down(text, table, column, taken)
-        elif self._agents_across(table):
+        elif self.agents_across(table):
             yield from self._across(text, table, taken)
         else:
             self._table_of_levels(text, table)
-            owner = self._owner(table.headings)
+            owner = self.owner(table.headings)
             if owner is not None and len(table.head.cells) == 2:
                 yield from self._properties(text, table, owner)
 
-    def _named(self, cell: str) -> list[str] | None:
+    def named(self, cell: str) -> list[str] | None:
         """The agents that a cell names; None if it names anything else."""
         single = self.known.resolve(_name(cell))
         if single is not None:
@@ -141,7 +144,7 @@ class Statements:
         names = [self.known.by_key.get(key_of(_name(one))) for one in _parts(cell)]
         return [name for name in names if name is not None] if names and None not in names else None
 
-    def _agents_down(self, table: Table) -> int | None:
+    def agents_down(self, table: Table) -> int | None:
         """The column whose cells name agents that are defined, for the most part."""
         rows = table.rows[:_MOST]
         best: tuple[float, int] | None = None
@@ -150,7 +153,7 @@ class Statements:
             if other or len(table.head.cells) < 2:
                 continue
             filled = [row.cells[column] for row in rows if bare(row.cells[column])]
-            names = [self._named(cell) for cell in filled]
+            names = [self.named(cell) for cell in filled]
             known = sum(one is not None for one in names)
             several = sum(len(one or ()) for one in names)
             share = known / len(filled) if filled else 0
@@ -160,7 +163,7 @@ class Statements:
                 best = max(best or (0.0, 0), (share + first, -column))
         return -best[1] if best is not None else None
 
-    def _agents_across(self, table: Table) -> bool:
+    def agents_across(self, table: Table) -> bool:
         named = [self.known.resolve(_name(cell)) for cell in table.head.cells[1:]]
         known = sum(one is not None for one in named)
         return known >= 2 and known >= 0.6 * len(named)
@@ -177,7 +180,7 @@ class Statements:
         who = table.head.cells[column]
         spoken = {n: _spoken(table, n) for n, one in enumerate(about) if one == "posture"}
         for row in table.rows[:_MOST]:
-            agents = self._named(row.cells[column]) or ()
+            agents = self.named(row.cells[column]) or ()
             place = Place(text.path, row.line)
             for n, heading in enumerate(table.head.cells):
                 if n == column or about[n] == "elsewhere" or not bare(row.cells[n]) or not agents:
@@ -223,9 +226,9 @@ class Statements:
 
     def _inverse(self, text: Text, table: Table, column: int) -> Iterator[Account]:
         """Rows of tools, or of kinds of tools, with those who may use them; whom the table names elsewhere may not."""
-        everybody = {name for row in table.rows[:_MOST] for name in self._named(row.cells[column]) or ()}
+        everybody = {name for row in table.rows[:_MOST] for name in self.named(row.cells[column]) or ()}
         for row in table.rows[:_MOST]:
-            agents = self._named(row.cells[column])
+            agents = self.named(row.cells[column])
             thing = said(row.cells[0])
             if agents is None or not thing.whole:
                 continue
@@ -264,7 +267,7 @@ class Statements:
             self._wait(agent, value, place)
         elif about == "posture":
             yield from self._posture(agent, value, shown, place, spoken or frozenset())
-        elif about == "" and self._named(value) is None:
+        elif about == "" and self.named(value) is None:
             for clause in clauses(bare(value)):
                 if is_posture(clause):
                     yield _right(agent, "changes", False, clause, place)
@@ -401,7 +404,7 @@ class Statements:
             own = _group(label.strip("*_ ")) if colon and len(label) < 60 else []
             if own:
                 listed = rest.strip("*_ .")
-                for name in (self._named(listed) or ()) if listed else ():
+                for name in (self.named(listed) or ()) if listed else ():
                     for right in own:
                         yield name, Right(*right, label.strip("*_ "), Place(text.path, line.line))
                 group, named, last = ([] if listed else own), label.strip("*_ "), line.line
@@ -416,8 +419,13 @@ class Statements:
                 for right in group:
                     yield member or "", Right(*right, bare(named)[:80], Place(text.path, line.line))
 
-    def _owner(self, headings: Sequence[str]) -> str | None:
-        """The agent whose section this is: the innermost heading that names one."""
+    def page_of(self, text: Text, document: Document) -> str | None:
+        """The agent that a page is about by its name and by its title."""
+        name = self.known.by_key.get(key_of(text.path.rpartition("/")[2].partition(".")[0]))
+        return name if name is not None and self.known.by_key.get(key_of(_name(document.title))) == name else None
+
+    def owner(self, headings: Sequence[str]) -> str | None:
+        """The agent whose section this is: the innermost heading that names one, or else the agent of the page."""
         for one in headings[::-1]:
             name = re.sub(r"^(?:§\s*)?[\d.]*\s*", "", one) if len(one) < 80 else ""
             name = re.split(r"\s[—–-]\s|:\s|\s\(", name)[0] if name else ""
@@ -425,12 +433,12 @@ class Statements:
             if found is not None:
                 return found
             if topic(one) == "":
-                return None
-        return None
+                break
+        return self.page
 
     def _sections(self, text: Text, document: Document) -> Iterator[Account]:
         """Labels in the section of an agent, and the lists below them."""
-        for agent, label, value, line in _labelled(document.lines, self._owner):
+        for agent, label, value, line in _labelled(document.lines, self.owner):
             yield from self._interpreted(agent, label, topic(label), value, Place(text.path, line), None)
 
     def _lines(self, text: Text, document: Document) -> Iterator[Account]:
@@ -447,7 +455,7 @@ class Statements:
 
     def _under(self, line: Line, place: Place) -> Iterator[Account]:
         """A line right under the heading of an agent: its tools alone, or what it may and may not."""
-        agent = self._owner(line.headings[-1:]) if line.headings else None
+        agent = self.owner(line.headings[-1:]) if line.headings else None
         if agent is None:
             return
         plain = re.sub(r"^(?:it|she|he|the agent|this agent)\s+", "", line.text, flags=re.IGNORECASE)
@@ -509,7 +517,7 @@ class Statements:
         """What sentences about those who alone may do something deny all others, once all agents are known."""
         self.known = known
         for who, thing, sentence, place in self.sole:
-            agents = self._named(who)
+            agents = self.named(who)
             for name in sorted(set(known.by_key.values()) - set(agents)) if agents is not None else ():
                 account = _account(name, _refused(thing), place, sentence)
                 if account is not None:

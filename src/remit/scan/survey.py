@@ -12,12 +12,14 @@ from remit.scan.counts import Count, counts_in
 from remit.scan.definitions import is_archived, is_headless, read_definition
 from remit.scan.documents import Reader
 from remit.scan.files import MOST, Text, Walk, is_past
+from remit.scan.grids import Grid, Paths, grid_of, grids_of, paths_of
 from remit.scan.handovers import handed_over
 from remit.scan.inventory import Inventory, Thing
-from remit.scan.lint.agents import agent_findings, risky_pairs
+from remit.scan.lint.agents import agent_findings, program_folder, risky_pairs
 from remit.scan.lint.counts import count_findings, is_past_page, sum_findings
 from remit.scan.lint.documents import document_findings
 from remit.scan.lint.finding import harm
+from remit.scan.lint.grids import grid_findings
 from remit.scan.lint.policy import policy_findings
 from remit.scan.lint.rights import right_findings
 from remit.scan.lint.rosters import Team, roster_findings
@@ -25,7 +27,7 @@ from remit.scan.lint.servers import definition_findings, server_findings, server
 from remit.scan.lint.settings import settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
 from remit.scan.markdown import read_markdown
-from remit.scan.merge import merge
+from remit.scan.merge import merge, team_of, teams_of
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
 from remit.scan.names import Names, key_of
 from remit.scan.records import Record, account_of, declared, read_records
@@ -105,6 +107,7 @@ def scan(
         ),
         *definition_findings(reading.uses, agents),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
+        *grid_findings(reading.every_grid(), reading.together(accounts)),
         *headless(reading.headless),
         *risky_pairs(agents),
         *(policy_findings(agents) if policy else ()),
@@ -157,6 +160,9 @@ class _Reading:
         self.uses: list[Use] = []
         self.sums: list[Sum] = []
         self.listings: list[Listing] = []
+        self.grids: list[Grid] = []
+        self.paths: list[Paths] = []
+        """Lists of paths that agents may read or write."""
         self.servers: frozenset[str] = frozenset()
         """Keys of the MCP servers that settings declare."""
         self.used: frozenset[str] = frozenset()
@@ -254,6 +260,27 @@ class _Reading:
             frozenset(self.stems) | {key_of(name) for name in self.walk.quoted},
         )
 
+    def every_grid(self) -> list[Grid]:
+        """The grids of all tables, and of the lists of paths of one folder or one file of settings."""
+        by_source: dict[str, list[Paths]] = {}
+        for one in self.paths:
+            file = one.place.file
+            by_source.setdefault(file.rpartition("/")[0] + "/" if file.endswith(_DOCUMENTS) else file, []).append(one)
+        return [*self.grids, *(grid_of(lists, source) for source, lists in by_source.items())]
+
+    def together(self, accounts: Sequence[Account]) -> Callable[[str, str], bool]:
+        """Whether two files speak of one team: not if they lie in the folders of two programs, or of two teams."""
+        folders = teams_of(accounts)
+        programs = {program_folder(one.place.file) for one in accounts if one.kind is Kind.DEFINITION}
+
+        def same(one: str, other: str) -> bool:
+            hosts = {program_folder(one), program_folder(other)}
+            return team_of(one, folders) == team_of(other, folders) and (
+                len(hosts) == 1 or ("" in hosts and len(programs) == 1)
+            )
+
+        return same
+
     def exists(self, path: str, page: str) -> bool:
         """Whether a path that a page names leads to something, from the page's folder or from one above it."""
         folder = page.rpartition("/")[0]
@@ -297,6 +324,8 @@ class _Reading:
             more = [] if is_past_page(text.path) else handed_over(text, document, reader.known)
             if not is_past_page(text.path):
                 more += statements.read(text, document, taken)
+                self.grids += grids_of(text, document, statements, found)
+                self.paths += paths_of(text, document, statements, statements.page_of(text, document))
             self.uses += uses_of(text, document, self.used)
             self.sums += sums_of(text, document)
             self.listings += listings_of(text, document, self.servers)
