@@ -26,7 +26,7 @@ from remit.scan.vocabulary import bare, mark_of, section, words
 
 _MOST = 500
 _ITEM = re.compile(r"^[`*_\"']*([\w.@~-]*[/.{<*][\w./{}<>*@~-]*)")
-_PLACEHOLDER = re.compile(r"\{[^}/]*\}|<[^>/]*>|\*+")
+_PLACEHOLDER = re.compile(r"\{[^}/]*\}|<[^>/]*>")
 _ALL = {"use": True, "read": True, "write": True}
 _NONE = {"use": False, "read": False, "write": False}
 
@@ -208,7 +208,7 @@ def is_path(written: str) -> bool:
 
 def folder_of(path: str) -> str:
     """A path with its placeholders in one form, and without what says that it is a folder."""
-    plain = _PLACEHOLDER.sub("*", path.strip().lower().removeprefix("./"))
+    plain = _PLACEHOLDER.sub("{}", path.strip().lower().removeprefix("./"))
     return re.sub(r"(?:/\*+)*/?$", "", plain)
 
 
@@ -219,7 +219,7 @@ def grid_of(lists: Sequence[Paths], source: str) -> Grid:
         for path in one.paths:
             folder = folder_of(path)
             last = folder.rpartition("/")[2]
-            if last and "*" not in last and "." not in last[1:]:
+            if re.fullmatch(r"\.?[\w-]+", last):
                 folders.setdefault(key_of(last), set()).add(folder)
     cells: dict[tuple[str, str], Cell] = {}
     for agent in dict.fromkeys(key_of(one.agent) for one in lists):

@@ -39,7 +39,7 @@ _OTHERS = re.compile(
     r"^(?:slash )?(?:skills?|commands?|prompts?|hooks?|workflows?|servers?|mcps?|技能|命令|스킬)\b", re.IGNORECASE
 )
 """Columns of things that may have the name of an agent."""
-_ELSEWHERE = re.compile(
+ELSEWHERE = re.compile(
     r"\b(?:mcp|servers?|apis?|databases?|db|github|gitlab|services?|secrets?|environments?|branch(?:es)?|cloud|clusters?"
     r"|kubernetes|data|budget|memory|issues?|tickets?|endpoints?)\b",
     re.IGNORECASE,
@@ -189,17 +189,17 @@ class Statements:
                     continue
                 if tool_key(bare(heading)) in taken.get(row.line, ()):
                     continue
-                if n == 0 and about[n] in ("", "posture") and column and not _ELSEWHERE.search(who):
+                if n == 0 and about[n] in ("", "posture") and column and not ELSEWHERE.search(who):
                     yield from _of_rights(text, self._of_group(row.cells[0], agents, place))
                 for agent in agents:
-                    yield from self._interpreted(agent, heading, about[n], row.cells[n], place, spoken.get(n))
+                    yield from self.interpreted(agent, heading, about[n], row.cells[n], place, spoken.get(n))
 
     def _about(self, table: Table, column: int) -> str:
         """What a column is about, by its heading, or by what most of its cells are."""
         heading = table.head.cells[column]
         found = topic(heading)
         where = " ".join((*table.head.cells, *table.headings[-1:]))[:500]
-        if found in ("", "posture") and _ELSEWHERE.search(where):
+        if found in ("", "posture") and ELSEWHERE.search(where):
             return "elsewhere"
         if found:
             return found
@@ -222,7 +222,7 @@ class Statements:
                 continue
             for n, agent in enumerate(agents):
                 if n and agent is not None and n < len(row.cells):
-                    yield from self._interpreted(agent, heading, about, row.cells[n], Place(text.path, row.line), None)
+                    yield from self.interpreted(agent, heading, about, row.cells[n], Place(text.path, row.line))
 
     def _inverse(self, text: Text, table: Table, column: int) -> Iterator[Account]:
         """Rows of tools, or of kinds of tools, with those who may use them; whom the table names elsewhere may not."""
@@ -244,13 +244,14 @@ class Statements:
         for row in (Row(table.head.cells, table.head.line), *table.rows[:_MOST]):
             about = topic(row.cells[0])
             if about:
-                yield from self._interpreted(owner, row.cells[0], about, row.cells[1], Place(text.path, row.line), None)
+                yield from self.interpreted(owner, row.cells[0], about, row.cells[1], Place(text.path, row.line))
 
     # one heading and what stands under it
 
-    def _interpreted(
-        self, agent: str, heading: str, about: str, value: str, place: Place, spoken: frozenset[str] | None
+    def interpreted(
+        self, agent: str, heading: str, about: str, value: str, place: Place, spoken: frozenset[str] | None = None
     ) -> Iterator[Account]:
+        """What stands under a heading, which is about `about`, says of an agent."""
         shown = _shown(heading, value)
         if about == "mode":
             mode = bare(value).lower()
@@ -272,6 +273,15 @@ class Statements:
                 if is_posture(clause):
                     yield _right(agent, "changes", False, clause, place)
                     return
+
+    def switched(self, agent: str, label: str, about: str, yes: bool, place: Place) -> Iterator[Account]:  # noqa: FBT001
+        """What a label with `true` or `false` behind it says: `can_write: false`, `read_only: true`."""
+        kinds = [kind for kind, _ in said(label).kinds]
+        shown = f"{label}: {str(yes).lower()}"
+        if is_posture(label):
+            yield from [_right(agent, "changes", False, shown, place)] if yes else []
+        elif about in _KINDS or (len(kinds) == 1 and kinds[0] in _KINDS):
+            yield _right(agent, about if about in _KINDS else kinds[0], yes, shown, place)
 
     def _posture(self, agent: str, value: str, shown: str, place: Place, spoken: frozenset[str]) -> Iterator[Account]:
         found = said(value)
@@ -439,7 +449,7 @@ class Statements:
     def _sections(self, text: Text, document: Document) -> Iterator[Account]:
         """Labels in the section of an agent, and the lists below them."""
         for agent, label, value, line in _labelled(document.lines, self.owner):
-            yield from self._interpreted(agent, label, topic(label), value, Place(text.path, line), None)
+            yield from self.interpreted(agent, label, topic(label), value, Place(text.path, line))
 
     def _lines(self, text: Text, document: Document) -> Iterator[Account]:
         """Items and sentences that begin with an agent, and "only X may …"."""
@@ -482,7 +492,7 @@ class Statements:
             label = _LABEL.match(clause)
             about = topic(label[1]) if label is not None else ""
             if label is not None and about:
-                yield from self._interpreted(agent, label[1], about, label[2], place, None)
+                yield from self.interpreted(agent, label[1], about, label[2], place)
                 continue
             if is_posture(clause):
                 yield _right(agent, "changes", False, clause, place)
@@ -537,7 +547,7 @@ def own_accounts(account: Account, text: Text) -> Iterator[Account]:
         if often[about] > 1:
             continue  # of a step, or of an example
         if about in ("tools", "denied", *_KINDS) or (about == "posture" and is_posture(bare(value))):
-            yield from reader._interpreted(account.agent, label, about, value, Place(text.path, line), None)
+            yield from reader.interpreted(account.agent, label, about, value, Place(text.path, line))
 
 
 def _labelled(

@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from remit.model.errors import RemitError
+from remit.scan.configs import own_keys, read_config
 from remit.scan.counts import Count, counts_in
 from remit.scan.definitions import is_archived, is_headless, read_definition
 from remit.scan.documents import Reader
-from remit.scan.files import MOST, Text, Walk, is_past
+from remit.scan.files import MOST, Text, Walk, is_past, is_team_file
 from remit.scan.grids import Grid, Paths, grid_of, grids_of, paths_of
 from remit.scan.handovers import handed_over
 from remit.scan.inventory import Inventory, Thing
@@ -188,13 +189,13 @@ class _Reading:
                 self.stems.add(key_of(text.path.rpartition("/")[2].partition(".")[0]))
             definition = read_definition(text)
             if definition is not None:
-                accounts += [definition, *own_accounts(definition, text)]
+                accounts += [definition, *own_accounts(definition, text), *own_keys(definition, text)]
                 kept += len(text.text)
                 bodies.append(text if kept < _KEPT else text.path)
                 continue
             if is_headless(text):
                 self.headless.append(Place(text.path, 1))
-            if text.path.endswith((*_DOCUMENTS, ".yaml", ".yml")):
+            if text.path.endswith((*_DOCUMENTS, ".yaml", ".yml")) or is_team_file(text.path):
                 if not is_past(text.path) and _SPEAKS.search(text.text):
                     kept += len(text.text)
                     waiting.append(text if kept < _KEPT else text.path)
@@ -332,6 +333,10 @@ class _Reading:
             page = read_page(text, document, reader.known, found, self.things)
             self.pages += [page] if page is not None else []
             found += more
+        elif not is_past_page(text.path):
+            accounts, paths = read_config(text, statements)
+            found += accounts
+            self.paths += paths
         return found
 
 

@@ -15,13 +15,21 @@ _Case = tuple[str, str, Cell, Cell]
 
 def grid_findings(grids: Sequence[Grid], together: Callable[[str, str], bool]) -> Iterator[Finding]:
     """Each pair of grids that contradict each other, once; `together` says whether two files speak of one team."""
-    held = [one for one in grids if not is_past_page(one.source)]
+    held: list[Grid] = []
+    for each in grids:
+        if not is_past_page(each.source) and not any(_is_copy(each, before) for before in held):
+            held.append(each)
     for at, one in enumerate(held):
         for other in held[at + 1 :]:
             if one.source != other.source and not (one.matrix and other.matrix) and together(one.source, other.source):
                 cases = _differing(one, other)
                 if cases:
                     yield _finding(cases, "tables-differ/paths" if one.paths or other.paths else "tables-differ/things")
+
+
+def _is_copy(one: Grid, other: Grid) -> bool:
+    """Whether a grid of paths says nothing that another doesn't say."""
+    return one.paths and all(key in other.cells and other.cells[key].may == one.cells[key].may for key in one.cells)
 
 
 def _differing(one: Grid, other: Grid) -> list[_Case]:
