@@ -22,7 +22,7 @@ from remit.scan.vocabulary import bare, capability, is_heading, is_tool_name, to
 
 _KINDS = ("write", "shell", "network", "delegate")
 _LABEL = re.compile(r"^(?:\*\*|__|`)?([^\W\d_][\w /'’-]{1,40}?)(?:\*\*|__|`)?\s*[:：](?:\*\*|__)?\s*(.*)$")
-_PATH = re.compile(r"[\w.*-]+/[\w.*{}/-]*|\*[\w.*/-]*")
+_PATH = re.compile(r"[\w.*-]+/[\w.*{}<>/-]*|\*[\w.*/-]*")
 _NUMBERED = re.compile(r"^(?:(?:level|tier|stufe|nivel|l|t)\s?\d+\s*[:.–—-]*\s*|\d+[.)]\s*)", re.IGNORECASE)
 _GROUP = re.compile(
     r"^(?:(?P<no>(?:strictly )?read[- ]only|no[- ]write|non[- ]writing)(?: (?:sub-?)?agents?| tier| group)?"
@@ -630,7 +630,7 @@ def _by_kind(agent: str, heading: str, about: str, value: str, place: Place) -> 
 
 
 def _are_paths(value: str) -> bool:
-    parts = [one for one in re.split(r"[,;]\s*|<br\s*/?>|\s+and\s+", value[:400]) if one.strip()]
+    parts = [one for one in re.split(r"[,;\n]\s*|<br\s*/?>|\s+and\s+", value[:400]) if one.strip()]
     return bool(parts) and all(_PATH.fullmatch(bare(one)) for one in parts)
 
 
@@ -709,7 +709,7 @@ def _spoken(table: Table, column: int) -> frozenset[str]:
 
 
 def _shown(heading: str, value: str) -> str:
-    return f"{bare(heading)}: {bare(value)}"
+    return f"{bare(heading)}: {', '.join(bare(value).splitlines())}"
 
 
 def _level(written: str) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from remit.model.errors import RemitError
+from remit.scan.commands import Ban, bans_of, own_bans
 from remit.scan.configs import own_keys, read_config
 from remit.scan.counts import Count, counts_in
 from remit.scan.definitions import is_archived, is_headless, read_definition
@@ -22,7 +23,7 @@ from remit.scan.lint.documents import document_findings
 from remit.scan.lint.finding import harm
 from remit.scan.lint.grids import grid_findings
 from remit.scan.lint.policy import policy_findings
-from remit.scan.lint.rights import right_findings
+from remit.scan.lint.rights import command_findings, right_findings
 from remit.scan.lint.rosters import Team, roster_findings
 from remit.scan.lint.servers import definition_findings, server_findings, servers_of, servers_used
 from remit.scan.lint.settings import settings_findings, unreadable
@@ -99,6 +100,7 @@ def scan(
         *reading.findings,
         *agent_findings(agents),
         *right_findings(agents),
+        *command_findings(agents, reading.bans),
         *team_findings(agents, reading.headless),
         *count_findings(reading.counted, inventory, reading.definitions, reading.exists),
         *sum_findings(reading.sums),
@@ -162,6 +164,7 @@ class _Reading:
         self.sums: list[Sum] = []
         self.listings: list[Listing] = []
         self.grids: list[Grid] = []
+        self.bans: list[Ban] = []
         self.paths: list[Paths] = []
         """Lists of paths that agents may read or write."""
         self.servers: frozenset[str] = frozenset()
@@ -190,6 +193,7 @@ class _Reading:
             definition = read_definition(text)
             if definition is not None:
                 accounts += [definition, *own_accounts(definition, text), *own_keys(definition, text)]
+                self.bans += own_bans(definition, text)
                 kept += len(text.text)
                 bodies.append(text if kept < _KEPT else text.path)
                 continue
@@ -325,6 +329,7 @@ class _Reading:
             more = [] if is_past_page(text.path) else handed_over(text, document, reader.known)
             if not is_past_page(text.path):
                 more += statements.read(text, document, taken)
+                self.bans += bans_of(text.path, document)
                 self.grids += grids_of(text, document, statements, found)
                 self.paths += paths_of(text, document, statements, statements.page_of(text, document))
             self.uses += uses_of(text, document, self.used)
