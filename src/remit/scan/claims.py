@@ -118,7 +118,10 @@ def _clauses(sentence: str) -> list[str]:
     """The sentence, and its parts that stand on their own: "Plan only — never write code, never modify files"."""
     if _SOMETIMES.match(sentence):
         return [sentence]
-    return [sentence, *re.split(r"\s[—–-]{1,2}\s|[;:]\s|,\s(?=(?:never|do not|don't|must not|cannot|you)\b)", sentence)[1:]]
+    return [
+        sentence,
+        *re.split(r"\s[—–-]{1,2}\s|[;:]\s|,\s(?=(?:never|do not|don't|must not|cannot|you)\b)", sentence)[1:],
+    ]
 
 
 _SOMETIMES = re.compile(

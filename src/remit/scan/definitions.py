@@ -10,7 +10,7 @@ from remit.scan.claims import all_tools_claim, read_only_claim, writes_reports
 from remit.scan.files import Text
 from remit.scan.front_matter import Head, read_head
 from remit.scan.handovers import listed_in
-from remit.scan.model import Account, Entry, Extent, Kind, Mark, Place
+from remit.scan.model import Account, Command, Entry, Extent, Kind, Mark, Place
 from remit.scan.vocabulary import Layout, capability, layouts, split_scope, tokens, words
 
 _NAMED_FOR_IT = re.compile(r"\.(?:agent|chatmode)\.md$")
@@ -93,6 +93,7 @@ def read_definition(text: Text) -> Account | None:
         hands_to=_hands_to(head, text.path, entries),
         lists=listed_in(head.body[:200_000], text.path, head.body_line),
         offers=_named(head, text.path, "handoffs"),
+        commands=_commands(head, text, entries),
         mode=mode if isinstance(mode := head.values.get("mode"), str) and form == "takes away" else None,
         recovered=head.recovered,
     )
@@ -211,6 +212,23 @@ def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, lis
     if nothing:  # everything is taken away but what is named
         return Extent.LIST, [one for one in found if one not in nothing]
     return Extent.EVERYTHING, found
+
+
+def _commands(head: Head, text: Text, entries: list[Entry]) -> tuple[Command, ...]:
+    """The patterns of commands: `permission: {bash: {"git log*": allow}}`, `Bash(git log:*)`."""
+    permission = head.values.get("permission")
+    shell = permission.get("bash") if isinstance(permission, dict) else None
+    ruled = []
+    for pattern, answer in shell.items() if isinstance(shell, dict) else ():
+        line = text.text.count("\n", 0, max(0, text.text.find(str(pattern)))) + 1
+        ruled.append(Command(str(pattern), str(answer), Place(text.path, line)))
+    scoped = [
+        Command(one.strip(), "allow" if entry.mark is Mark.SCOPED else "deny", entry.place)
+        for entry in entries
+        if entry.scope not in (None, "ask", "by pattern") and capability(entry.tool) == "shell"
+        for one in (entry.scope or "").split(",")
+    ]
+    return (*ruled, *sorted(scoped, key=lambda one: one.answer == "deny"))
 
 
 def _setting(setting: Any) -> Mark:

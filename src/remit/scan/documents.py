@@ -402,9 +402,7 @@ class Reader:
         owner = agents.resolve(name) or self.known.resolve(name)
         if owner is None and not _ABOUT_AGENTS.search(heading):
             owner = next((agent for agent in agents.by_key.values() if is_short_for(agent, name)), None)
-        named = _NAMES_ONE.search(heading) or (
-            _ABOUT_AGENTS.search(above) and re.fullmatch(r"\W*[\w-]+\W*", heading)
-        )
+        named = _NAMES_ONE.search(heading) or (_ABOUT_AGENTS.search(above) and re.fullmatch(r"\W*[\w-]+\W*", heading))
         if owner is None and not (named or counted):
             return None
         return Account(

@@ -70,6 +70,15 @@ _ADVICE = re.compile(r"best[-_ ]?practices|tutorial|how[-_]?to[-_.]")
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}")
 _NUMBERING = re.compile(r"^[\d._-]+")
 """What stands before the name of a folder: `98.archive`, `_drafts`."""
+_TEAM_FILE = re.compile(
+    r"(?:^|[/._-])(?:agents?|roles?|teams?|crew|permissions?|access|capabilities)[\w-]*(?:\.config)?\.(?:ya?ml|jsonc?|toml)$",
+    re.IGNORECASE,
+)
+_OF_AGENTS = re.compile(
+    rb"agent_id|tools_allowed|^[ ]{0,6}[\"']?(?:sub-?)?(?:agents?|roles?|team|crew|members|permissions)[\"']?:[ ]*(?:#.*)?$",
+    re.MULTILINE,
+)
+"""What a YAML file has at the least, if it says something of agents."""
 _SOURCES = (".ts", ".tsx", ".mts", ".js", ".mjs")
 
 
@@ -175,7 +184,7 @@ class Walk(msgspec.Struct):
             self.quoted.update(match[1].decode() for match in _QUOTED.finditer(data))
         if path.endswith(_SOURCES) and b"accessibleBy" not in data:
             return None
-        if path.endswith((".yaml", ".yml")) and b"agent_id" not in data and b"tools_allowed" not in data:
+        if path.endswith((".yaml", ".yml")) and not is_team_file(path) and _OF_AGENTS.search(data) is None:
             return None
         cut = len(data) > LARGEST
         if cut:
@@ -197,7 +206,9 @@ def around(path: str) -> str:
     return _OF_AGENTS.sub(r"\1/agent.md", path)
 
 
-_OF_AGENTS = re.compile(r"((?:^|/)\.[\w-]+/(?:agents?|chatmodes))/(?!.*(?:archive|deprecated|/old/))(?:[\w-]+/)*[a-z][a-z-]*(?:\.agent|\.chatmode)?\.md$")
+_OF_AGENTS = re.compile(
+    r"((?:^|/)\.[\w-]+/(?:agents?|chatmodes))/(?!.*(?:archive|deprecated|/old/))(?:[\w-]+/)*[a-z][a-z-]*(?:\.agent|\.chatmode)?\.md$"
+)
 
 
 def is_past(path: str) -> bool:
@@ -217,4 +228,11 @@ def is_candidate(path: str) -> bool:
         return not name.endswith((".d.ts", ".min.js", "pnpm-lock.yaml"))
     if not name.endswith((".json", ".jsonc", ".toml")):
         return False
-    return any(layout.path.search(f"/{path}") for layout in layouts("settings"))
+    return is_team_file(path) or any(layout.path.search(f"/{path}") for layout in layouts("settings"))
+
+
+def is_team_file(path: str) -> bool:
+    """Whether a file is of a team's own settings by its name, and no host's."""
+    return _TEAM_FILE.search(path) is not None and not any(
+        layout.path.search(f"/{path}") for layout in layouts("settings")
+    )

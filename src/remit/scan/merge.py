@@ -34,7 +34,7 @@ def merge(accounts: Sequence[Account]) -> list[Agent]:
     by_team: dict[str, list[Account]] = {}
     for account in accounts:
         if account.kind is not Kind.POLICY:
-            by_team.setdefault(_team(account.place.file, folders), []).append(account)
+            by_team.setdefault(team_of(account.place.file, folders), []).append(account)
     _adopt(by_team)
     for account in accounts:
         if account.kind is Kind.POLICY:
@@ -61,7 +61,8 @@ def _adopt(by_team: dict[str, list[Account]]) -> None:
             by_team[""] = [account for account in by_team[""] if account not in found]
 
 
-def _team(path: str, folders: Sequence[str]) -> str:
+def team_of(path: str, folders: Sequence[str]) -> str:
+    """The team that a file belongs to, of the folders of all."""
     return next(folder for folder in folders if not folder or path.startswith(f"{folder}/"))
 
 

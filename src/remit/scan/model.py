@@ -84,6 +84,14 @@ class Right(msgspec.Struct, frozen=True):
     place: Place
 
 
+class Command(msgspec.Struct, frozen=True):
+    """A pattern of commands in a definition, and what its host does with them: `allow`, `ask` or `deny`."""
+
+    pattern: str
+    answer: str
+    place: Place
+
+
 class Account(msgspec.Struct, frozen=True, kw_only=True):
     """What one place says of one agent."""
 
@@ -121,6 +129,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     """The agents that it offers a person to go on with."""
     rights: tuple[Right, ...] = ()
     """Kinds of tools that it gives or denies, without naming the tools."""
+    commands: tuple[Command, ...] = ()
+    """The commands that it allows and denies by patterns, in the order in which they hold."""
     mode: str | None = None
     """Whether a person or another agent starts it, where its host has such modes."""
     recovered: str | None = None

@@ -39,7 +39,9 @@ def _in_head(text: Text, head: Head) -> Iterator[Mention]:
 def _line(text: Text, first: int, name: str) -> int:
     """The line of a name in a list of the head that begins at a line."""
     rows = text.text.split("\n")[first - 1 : first + 60]
-    return next((first + n for n, row in enumerate(rows) if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", row)), first)
+    return next(
+        (first + n for n, row in enumerate(rows) if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", row)), first
+    )
 
 
 def _in_lists(text: Text, head: Head) -> Iterator[Mention]:

@@ -22,7 +22,7 @@ from remit.scan.vocabulary import bare, capability, is_heading, is_tool_name, to
 
 _KINDS = ("write", "shell", "network", "delegate")
 _LABEL = re.compile(r"^(?:\*\*|__|`)?([^\W\d_][\w /'’-]{1,40}?)(?:\*\*|__|`)?\s*[:：](?:\*\*|__)?\s*(.*)$")
-_PATH = re.compile(r"[\w.*-]+/[\w.*{}/-]*|\*[\w.*/-]*")
+_PATH = re.compile(r"[\w.*-]+/[\w.*{}<>/-]*|\*[\w.*/-]*")
 _NUMBERED = re.compile(r"^(?:(?:level|tier|stufe|nivel|l|t)\s?\d+\s*[:.–—-]*\s*|\d+[.)]\s*)", re.IGNORECASE)
 _GROUP = re.compile(
     r"^(?:(?P<no>(?:strictly )?read[- ]only|no[- ]write|non[- ]writing)(?: (?:sub-?)?agents?| tier| group)?"
@@ -39,7 +39,7 @@ _OTHERS = re.compile(
     r"^(?:slash )?(?:skills?|commands?|prompts?|hooks?|workflows?|servers?|mcps?|技能|命令|스킬)\b", re.IGNORECASE
 )
 """Columns of things that may have the name of an agent."""
-_ELSEWHERE = re.compile(
+ELSEWHERE = re.compile(
     r"\b(?:mcp|servers?|apis?|databases?|db|github|gitlab|services?|secrets?|environments?|branch(?:es)?|cloud|clusters?"
     r"|kubernetes|data|budget|memory|issues?|tickets?|endpoints?)\b",
     re.IGNORECASE,
@@ -85,6 +85,8 @@ class Statements:
 
     def __init__(self, known: Names) -> None:
         self.known = known
+        self.page: str | None = None
+        """The agent that the page at hand is about as a whole."""
         self.levels: dict[str, dict[str, _Level]] = {}
         self.waiting: list[_Waiting] = []
         self.sole: list[tuple[str, Said, str, Place]] = []
@@ -92,6 +94,7 @@ class Statements:
     def read(self, text: Text, document: Document, taken: dict[int, set[str]] | None = None) -> list[Account]:
         """What a document says of known agents. The tools that `taken` names on a line were read already."""
         found: list[Account] = []
+        self.page = self.page_of(text, document)
         for table in document.tables:
             found += self._table(text, table, taken or {})
         found += _of_rights(text, list(self._groups(text, document))[:_MOST])
@@ -127,11 +130,11 @@ class Statements:
         column = self.agents_down(table)
         if column is not None:
             yield from self._down(text, table, column, taken)
-        elif self._agents_across(table):
+        elif self.agents_across(table):
             yield from self._across(text, table, taken)
         else:
             self._table_of_levels(text, table)
-            owner = self._owner(table.headings)
+            owner = self.owner(table.headings)
             if owner is not None and len(table.head.cells) == 2:
                 yield from self._properties(text, table, owner)
 
@@ -162,7 +165,7 @@ class Statements:
                 best = max(best or (0.0, 0), (share + first, -column))
         return -best[1] if best is not None else None
 
-    def _agents_across(self, table: Table) -> bool:
+    def agents_across(self, table: Table) -> bool:
         named = [self.known.resolve(_name(cell)) for cell in table.head.cells[1:]]
         known = sum(one is not None for one in named)
         return known >= 2 and known >= 0.6 * len(named)
@@ -188,17 +191,17 @@ class Statements:
                     continue
                 if tool_key(bare(heading)) in taken.get(row.line, ()):
                     continue
-                if n == 0 and about[n] in ("", "posture") and column and not _ELSEWHERE.search(who):
+                if n == 0 and about[n] in ("", "posture") and column and not ELSEWHERE.search(who):
                     yield from _of_rights(text, self._of_group(row.cells[0], agents, place))
                 for agent in agents:
-                    yield from self._interpreted(agent, heading, about[n], row.cells[n], place, spoken.get(n))
+                    yield from self.interpreted(agent, heading, about[n], row.cells[n], place, spoken.get(n))
 
     def _about(self, table: Table, column: int) -> str:
         """What a column is about, by its heading, or by what most of its cells are."""
         heading = table.head.cells[column]
         found = topic(heading)
         where = " ".join((*table.head.cells, *table.headings[-1:]))[:500]
-        if found in ("", "posture") and _ELSEWHERE.search(where):
+        if found in ("", "posture") and ELSEWHERE.search(where):
             return "elsewhere"
         if found:
             return found
@@ -221,7 +224,7 @@ class Statements:
                 continue
             for n, agent in enumerate(agents):
                 if n and agent is not None and n < len(row.cells):
-                    yield from self._interpreted(agent, heading, about, row.cells[n], Place(text.path, row.line), None)
+                    yield from self.interpreted(agent, heading, about, row.cells[n], Place(text.path, row.line))
 
     def _inverse(self, text: Text, table: Table, column: int) -> Iterator[Account]:
         """Rows of tools, or of kinds of tools, with those who may use them; whom the table names elsewhere may not."""
@@ -243,13 +246,14 @@ class Statements:
         for row in (Row(table.head.cells, table.head.line), *table.rows[:_MOST]):
             about = topic(row.cells[0])
             if about:
-                yield from self._interpreted(owner, row.cells[0], about, row.cells[1], Place(text.path, row.line), None)
+                yield from self.interpreted(owner, row.cells[0], about, row.cells[1], Place(text.path, row.line))
 
     # one heading and what stands under it
 
-    def _interpreted(
-        self, agent: str, heading: str, about: str, value: str, place: Place, spoken: frozenset[str] | None
+    def interpreted(
+        self, agent: str, heading: str, about: str, value: str, place: Place, spoken: frozenset[str] | None = None
     ) -> Iterator[Account]:
+        """What stands under a heading, which is about `about`, says of an agent."""
         shown = _shown(heading, value)
         if about == "mode":
             mode = bare(value).lower()
@@ -271,6 +275,15 @@ class Statements:
                 if is_posture(clause):
                     yield _right(agent, "changes", False, clause, place)
                     return
+
+    def switched(self, agent: str, label: str, about: str, yes: bool, place: Place) -> Iterator[Account]:
+        """What a label with `true` or `false` behind it says: `can_write: false`, `read_only: true`."""
+        kinds = [kind for kind, _ in said(label).kinds]
+        shown = f"{label}: {str(yes).lower()}"
+        if is_posture(label):
+            yield from [_right(agent, "changes", False, shown, place)] if yes else []
+        elif about in _KINDS or (len(kinds) == 1 and kinds[0] in _KINDS):
+            yield _right(agent, about if about in _KINDS else kinds[0], yes, shown, place)
 
     def _posture(self, agent: str, value: str, shown: str, place: Place, spoken: frozenset[str]) -> Iterator[Account]:
         found = said(value)
@@ -418,8 +431,13 @@ class Statements:
                 for right in group:
                     yield member or "", Right(*right, bare(named)[:80], Place(text.path, line.line))
 
-    def _owner(self, headings: Sequence[str]) -> str | None:
-        """The agent whose section this is: the innermost heading that names one."""
+    def page_of(self, text: Text, document: Document) -> str | None:
+        """The agent that a page is about by its name and by its title."""
+        name = self.known.by_key.get(key_of(text.path.rpartition("/")[2].partition(".")[0]))
+        return name if name is not None and self.known.by_key.get(key_of(_name(document.title))) == name else None
+
+    def owner(self, headings: Sequence[str]) -> str | None:
+        """The agent whose section this is: the innermost heading that names one, or else the agent of the page."""
         for one in headings[::-1]:
             name = re.sub(r"^(?:§\s*)?[\d.]*\s*", "", one) if len(one) < 80 else ""
             name = re.split(r"\s[—–-]\s|:\s|\s\(", name)[0] if name else ""
@@ -427,13 +445,13 @@ class Statements:
             if found is not None:
                 return found
             if topic(one) == "":
-                return None
-        return None
+                break
+        return self.page
 
     def _sections(self, text: Text, document: Document) -> Iterator[Account]:
         """Labels in the section of an agent, and the lists below them."""
-        for agent, label, value, line in _labelled(document.lines, self._owner):
-            yield from self._interpreted(agent, label, topic(label), value, Place(text.path, line), None)
+        for agent, label, value, line in _labelled(document.lines, self.owner):
+            yield from self.interpreted(agent, label, topic(label), value, Place(text.path, line))
 
     def _lines(self, text: Text, document: Document) -> Iterator[Account]:
         """Items and sentences that begin with an agent, and "only X may …"."""
@@ -449,7 +467,7 @@ class Statements:
 
     def _under(self, line: Line, place: Place) -> Iterator[Account]:
         """A line right under the heading of an agent: its tools alone, or what it may and may not."""
-        agent = self._owner(line.headings[-1:]) if line.headings else None
+        agent = self.owner(line.headings[-1:]) if line.headings else None
         if agent is None:
             return
         plain = re.sub(r"^(?:it|she|he|the agent|this agent)\s+", "", line.text, flags=re.IGNORECASE)
@@ -476,7 +494,7 @@ class Statements:
             label = _LABEL.match(clause)
             about = topic(label[1]) if label is not None else ""
             if label is not None and about:
-                yield from self._interpreted(agent, label[1], about, label[2], place, None)
+                yield from self.interpreted(agent, label[1], about, label[2], place)
                 continue
             if is_posture(clause):
                 yield _right(agent, "changes", False, clause, place)
@@ -497,7 +515,11 @@ class Statements:
             )
             if match is None or len(self.sole) >= _MOST:
                 continue
-            if match["things"] and not match["held"] and not _SOLE.search(re.sub(r"read[- ]only", "", sentence.lower())):
+            if (
+                match["things"]
+                and not match["held"]
+                and not _SOLE.search(re.sub(r"read[- ]only", "", sentence.lower()))
+            ):
                 continue
             who = re.sub(
                 r"^(?:(?:only|the|el|la|los|las|der|die|das|o|a|le)\s+)+|\s+only$|(?:\s+agents?)(?:\s+only)?$",
@@ -533,7 +555,7 @@ def own_accounts(account: Account, text: Text) -> Iterator[Account]:
         if often[about] > 1:
             continue  # of a step, or of an example
         if about in ("tools", "denied", *_KINDS) or (about == "posture" and is_posture(bare(value))):
-            yield from reader._interpreted(account.agent, label, about, value, Place(text.path, line), None)
+            yield from reader.interpreted(account.agent, label, about, value, Place(text.path, line))
 
 
 def _labelled(
@@ -616,7 +638,7 @@ def _by_kind(agent: str, heading: str, about: str, value: str, place: Place) -> 
 
 
 def _are_paths(value: str) -> bool:
-    parts = [one for one in re.split(r"[,;]\s*|<br\s*/?>|\s+and\s+", value[:400]) if one.strip()]
+    parts = [one for one in re.split(r"[,;\n]\s*|<br\s*/?>|\s+and\s+", value[:400]) if one.strip()]
     return bool(parts) and all(_PATH.fullmatch(bare(one)) for one in parts)
 
 
@@ -695,7 +717,7 @@ def _spoken(table: Table, column: int) -> frozenset[str]:
 
 
 def _shown(heading: str, value: str) -> str:
-    return f"{bare(heading)}: {bare(value)}"
+    return f"{bare(heading)}: {', '.join(bare(value).splitlines())}"
 
 
 def _level(written: str) -> str:

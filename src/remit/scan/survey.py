@@ -12,26 +12,30 @@ import msgspec
 from remit.model.errors import RemitError
 from remit.scan.announced import Announced, announced_in
 from remit.scan.attributes import Assignment, Attribute, assignments_in, attributes_in, in_head
+from remit.scan.commands import Ban, bans_of, own_bans
+from remit.scan.configs import own_keys, read_config
 from remit.scan.counts import Count, counts_in
 from remit.scan.definitions import is_archived, is_headless, read_definition
 from remit.scan.documents import Reader
-from remit.scan.files import MOST, Text, Walk, is_past
+from remit.scan.files import MOST, Text, Walk, is_past, is_team_file
 from remit.scan.front_matter import read_head
+from remit.scan.grids import Grid, Paths, grid_of, grids_of, paths_of
 from remit.scan.handovers import handed_over
 from remit.scan.inventory import Inventory, Thing
-from remit.scan.lint.agents import agent_findings, risky_pairs
+from remit.scan.lint.agents import agent_findings, program_folder, risky_pairs
 from remit.scan.lint.attributes import assignment_findings, attribute_findings
 from remit.scan.lint.counts import announced_findings, count_findings, is_past_page, sum_findings
 from remit.scan.lint.documents import document_findings
 from remit.scan.lint.finding import harm
+from remit.scan.lint.grids import grid_findings
 from remit.scan.lint.policy import policy_findings
-from remit.scan.lint.rights import right_findings
+from remit.scan.lint.rights import command_findings, right_findings
 from remit.scan.lint.rosters import Team, need_findings, roster_findings
 from remit.scan.lint.servers import definition_findings, server_findings, servers_of, servers_used
 from remit.scan.lint.settings import settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
 from remit.scan.markdown import read_markdown
-from remit.scan.merge import merge
+from remit.scan.merge import merge, team_of, teams_of
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
 from remit.scan.names import Names, key_of
 from remit.scan.needs import needs_of
@@ -105,6 +109,7 @@ def scan(
         *reading.findings,
         *agent_findings(agents),
         *right_findings(agents),
+        *command_findings(agents, reading.bans),
         *team_findings(agents, reading.headless),
         *count_findings(reading.counted, inventory, reading.definitions, reading.exists),
         *sum_findings(reading.sums),
@@ -118,6 +123,7 @@ def scan(
         *need_findings(reading.needs, reading.team(accounts), reading.inventory(accounts)),
         *definition_findings(reading.uses, agents),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
+        *grid_findings(reading.every_grid(), reading.together(accounts)),
         *headless(reading.headless),
         *risky_pairs(agents),
         *(policy_findings(agents) if policy else ()),
@@ -184,6 +190,10 @@ class _Reading:
         """What tables say of agents besides tools."""
         self.assignments: list[Assignment] = []
         self.listings: list[Listing] = []
+        self.grids: list[Grid] = []
+        self.bans: list[Ban] = []
+        self.paths: list[Paths] = []
+        """Lists of paths that agents may read or write."""
         self.servers: frozenset[str] = frozenset()
         """Keys of the MCP servers that settings declare."""
         self.used: frozenset[str] = frozenset()
@@ -216,15 +226,16 @@ class _Reading:
                 self.beside |= {stem} if not {"agents", "agent"}.isdisjoint(folders) else set()
             definition = read_definition(text)
             if definition is not None:
-                accounts += [definition, *own_accounts(definition, text)]
                 head = read_head(text.text)
                 self.heads += in_head(definition.agent, head, text.path) if head is not None else ()
+                accounts += [definition, *own_accounts(definition, text), *own_keys(definition, text)]
+                self.bans += own_bans(definition, text)
                 kept += len(text.text)
                 bodies.append(text if kept < _KEPT else text.path)
                 continue
             if is_headless(text):
                 self.headless.append(Place(text.path, 1))
-            if text.path.endswith((*_DOCUMENTS, ".yaml", ".yml")):
+            if text.path.endswith((*_DOCUMENTS, ".yaml", ".yml")) or is_team_file(text.path):
                 if not is_past(text.path) and _SPEAKS.search(text.text):
                     kept += len(text.text)
                     waiting.append(text if kept < _KEPT else text.path)
@@ -290,6 +301,27 @@ class _Reading:
             frozenset(self.stems) | {key_of(name) for name in self.walk.quoted},
         )
 
+    def every_grid(self) -> list[Grid]:
+        """The grids of all tables, and of the lists of paths of one folder or one file of settings."""
+        by_source: dict[str, list[Paths]] = {}
+        for one in self.paths:
+            file = one.place.file
+            by_source.setdefault(file.rpartition("/")[0] + "/" if file.endswith(_DOCUMENTS) else file, []).append(one)
+        return [*self.grids, *(grid_of(lists, source) for source, lists in by_source.items())]
+
+    def together(self, accounts: Sequence[Account]) -> Callable[[str, str], bool]:
+        """Whether two files speak of one team: not if they lie in the folders of two programs, or of two teams."""
+        folders = teams_of(accounts)
+        programs = {program_folder(one.place.file) for one in accounts if one.kind is Kind.DEFINITION}
+
+        def same(one: str, other: str) -> bool:
+            hosts = {program_folder(one), program_folder(other)}
+            return team_of(one, folders) == team_of(other, folders) and (
+                len(hosts) == 1 or ("" in hosts and len(programs) == 1)
+            )
+
+        return same
+
     def exists(self, path: str, page: str) -> bool:
         """Whether a path that a page names leads to something, from the page's folder or from one above it.
 
@@ -342,6 +374,9 @@ class _Reading:
                 more += statements.read(text, document, taken)
             self.attributes += attributes_in(text, document, statements)
             self.assignments += assignments_in(text, document, statements)
+                self.bans += bans_of(text.path, document)
+                self.grids += grids_of(text, document, statements, found)
+                self.paths += paths_of(text, document, statements, statements.page_of(text, document))
             self.uses += uses_of(text, document, self.used)
             self.sums += sums_of(text, document)
             self.listings += listings_of(text, document, self.servers)
@@ -350,6 +385,10 @@ class _Reading:
             if found or page is not None or text.path in words("main_documents", ""):
                 self.announced += announced_in(text.path, text.text, document)
             found += more
+        elif not is_past_page(text.path):
+            accounts, paths = read_config(text, statements)
+            found += accounts
+            self.paths += paths
         return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from remit.scan.commands import Ban, lets_through, merged
 from remit.scan.lint.agents import creates, definitions_of, holds, is_about, program_folder
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Agent, Entry, Extent, Finding, Kind, Mark, Right
@@ -30,6 +31,20 @@ def right_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
         for several in told.values():
             yield from several[:1]
         yield from _texts_differ(agent, said)
+
+
+def command_findings(agents: Sequence[Agent], bans: Sequence[Ban]) -> Iterator[Finding]:
+    """Commands that a text rules out, for an agent or for all, and a definition's pattern lets through."""
+    for agent in agents:
+        for definition in definitions_of(agent) if not any(one.kind is Kind.POLICY for one in agent.accounts) else ():
+            own = [one for one in bans if one.agent is not None and one.place.file == definition.place.file]
+            for verb, ban in merged([*own, *(one for one in bans if one.agent is None)]).items():
+                found = lets_through(definition, verb)
+                if found is not None:
+                    pattern, command, place = found
+                    text = f"the text says “{ban.text}”, and the definition allows `{pattern}`, and so `{command}`"
+                    yield finding("definition-wider/command", text, ban.place, place, agent=agent.name)
+                    break
 
 
 def _texts_differ(agent: Agent, said: Sequence[tuple[Account, Right]]) -> Iterator[Finding]:
@@ -106,10 +121,26 @@ def _is_of(entry: Entry, kind: str) -> bool:
 
 
 def _lacks(agent: Agent, definition: Account, right: Right) -> Finding | None:
-    """A right that no tool of the definition's list can be."""
+    """A right that no tool of the definition's list can be, or whose tools the definition takes away."""
+    taken = _taken(definition, right.kind) if definition.extent is Extent.EVERYTHING else []
+    if taken:
+        text = f"the text says “{right.text}”, and the definition takes {listing(taken)} away"
+        return finding("definition-narrower/right", text, right.place, definition.place, agent=agent.name)
     kinds = {capability(e.tool) for e in definition.allowed()}
     means = {right.kind, "everything", "unknown", "mcp"} | ({"shell"} if right.kind in ("write", "network") else set())
     if definition.extent is not Extent.LIST or definition.recovered or not kinds or kinds & means:
         return None
     text = f"the text says “{right.text}”, and no tool of the definition's list can do that"
     return finding("definition-narrower/right", text, right.place, definition.place, agent=agent.name)
+
+
+def _taken(definition: Account, kind: str) -> list[str]:
+    """The tools of a kind that a definition takes away, if it leaves none, and no shell for what a shell can do."""
+    left = {capability(e.tool) for e in definition.entries if e.mark is Mark.YES}
+    taken = {capability(e.tool): e.tool for e in definition.entries if e.mark is Mark.NO and e.scope is None}
+    told = {tool_key(e.tool) for e in definition.entries if e.mark is Mark.NO and e.scope is None}
+    if kind in left or kind not in taken or "shell" not in {capability(e.tool) for e in definition.entries}:
+        return []
+    if kind == "write" and (not {"edit", "write"} <= told or "shell" in left):
+        return []
+    return list(dict.fromkeys(e.tool for e in definition.entries if e.mark is Mark.NO and capability(e.tool) == kind))

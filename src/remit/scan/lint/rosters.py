@@ -198,7 +198,9 @@ def _is_there(name: str, kind: str, known: frozenset[str], team: Team) -> bool:
 def _all_things(inventory: Inventory) -> frozenset[str]:
     """The keys of everything that is no agent, and of the folders that hold it."""
     things = [one for found in inventory.things.values() for one in found]
-    return frozenset({thing_key(one.name) for one in things} | {thing_key(one.folder.rpartition("/")[2]) for one in things})
+    return frozenset(
+        {thing_key(one.name) for one in things} | {thing_key(one.folder.rpartition("/")[2]) for one in things}
+    )
 
 
 def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
