@@ -1,4 +1,4 @@
-"""Blocks of the pages that are neither run nor loaded: commands by their words, other texts below, the rest with a reason."""
+"""Blocks of the pages that are neither run nor loaded: each is compared with something here, or says why not."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from pathlib import Path
 import pytest
 
 from remit import InvalidToolError, check_tools, load_rulebook
+from remit.declare.nodes import parse
+from remit.declare.profiles import _KEYS, KINDS, _Compiler, _metas
+from remit.forms.texts import plain
+from remit.model.errors import Problem
 from tests.story import Block, blocks_of, pattern
 from tests.test_docs_commands import STARTS
 from tests.test_docs_pages import PAGES, RUNS, name_of
@@ -25,7 +29,7 @@ TESTED = {
     ("docs/confinement.md", "`research/notes.txt`"): "below",
     ("docs/confinement.md", "Remit: the command could not reach"): "below",
     ("docs/documents.md", "<!-- remit:matrix -->"): "tests/test_docs_pages.py goes on with these marks",
-    ("docs/formats/profiles.md", "sqlite3:"): "tests/languages/programs/ reads the whole table",
+    ("docs/formats/profiles.md", "sqlite3:"): "below",
     ("docs/guard.md", "remit: 1\npublished_by:"): "below",
     ("docs/policy.md", "agent_id:"): "below",
     ("docs/runners.md", "unknown tool `Raed`"): "below",
@@ -102,6 +106,32 @@ def test_the_page_on_runners_says_what_a_wrong_tool_gives(tmp_path: Path) -> Non
         with pytest.raises(InvalidToolError) as raised:
             check_tools(rulebook, "coder", [tool])
         assert pattern([line]).fullmatch(f"{raised.value}\n"), raised.value
+
+
+PROFILES = ROOT / "docs/formats/profiles.md"
+
+
+def test_the_profiles_of_the_page_on_profiles_compile() -> None:
+    for block in blocks_of(PROFILES):
+        if block.language == "yaml profile":
+            raw = plain(parse(block.text, "page"))
+            compiler = _Compiler(raw, [], [], [], [], [], [], [])
+            assert [compiler.program(name) for name in raw]
+            assert compiler.problems == []
+
+
+def test_the_meta_commands_of_the_page_on_profiles_are_read() -> None:
+    problems: list[Problem] = []
+    [(client, commands)] = plain(parse(block_of("docs/formats/profiles.md", "sqlite3:").text, "page")).items()
+    assert _metas(client, commands, problems)
+    assert problems == []
+
+
+def test_the_page_on_profiles_names_keys_and_kinds_that_exist() -> None:
+    first = re.findall(r"^\| (`.+?`) \|", PROFILES.read_text("utf-8"), re.MULTILINE)
+    names = {name for cell in first for name in re.findall(r"`(\w+)`", cell)}
+    assert len(names) > 60
+    assert sorted(names - _KEYS - KINDS) == []
 
 
 @cache
