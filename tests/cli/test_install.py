@@ -383,7 +383,7 @@ class TestRefusals:
     def test_an_editor_that_runs_the_hooks_of_a_host(self, project: Project):
         said = project("install", "vscode").err
         assert said == (
-            "remit: `vscode` is no host of its own\n"
+            "remit: `vscode` is not a host of its own\n"
             "    its agents run the hooks of copilot-cli: `remit install copilot-cli`\n"
         )
 
@@ -397,7 +397,7 @@ class TestRefusals:
         target.symlink_to(tmp_path / "real")
         ran = project(*INSTALL, "--yes")
         assert ran.code == 2
-        assert "is a symlink or lies behind one" in ran.err
+        assert "is a symlink, or below one" in ran.err
         assert project.kept() == []
 
     def test_a_symlinked_definition_is_pinned_and_not_edited(self, project: Project, tmp_path: Path):

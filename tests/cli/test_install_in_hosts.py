@@ -72,7 +72,7 @@ def test_a_second_run_changes_no_byte(project: Project):
     before, record = project.files(), project.record()
     ran = project.install()
     assert ran.code == 0
-    assert f"{project.host.name}: nothing to be done\n" in ran.out
+    assert f"{project.host.name}: nothing to do\n" in ran.out
     assert project.files() == before
     assert project.record() == record
 
@@ -125,7 +125,7 @@ def test_nothing_is_written_through_a_symlink(project: Project, what: str, tmp_p
     before = (tmp_path / "real").read_bytes()
     ran = project.install("--yes")
     assert (ran.code, project.kept() == []) == ((2, True) if what == "settings" else (0, False))
-    assert "it is a symlink or lies behind one" in ran.out or "is a symlink or lies behind one" in ran.err
+    assert "it is a symlink, or below one" in ran.out or "is a symlink, or below one" in ran.err
     assert (tmp_path / "real").read_bytes() == before
 
 

@@ -32,7 +32,7 @@ def home(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("activate", "nobody is there to agree: say --yes"),
+        ("activate", "nobody can be asked here: add --yes"),
         ("install claude-code", "no policy is activated"),
         ("credential set", "no terminal"),
         ("understand -", "standard input is closed"),

@@ -73,7 +73,7 @@ def test_a_byte_order_mark_stays():
         ('{\n  // no\n  "a": 1}', "line 2, column 3: a comment, which JSON has not"),
         ('{"a": /* no */ 1}', "line 1, column 7: a comment, which JSON has not"),
         ('{"a": 1} x', "line 1, column 10: more text after the end"),
-        ('{"a": 1, "a": 2}', "line 1, column 10: a key that is there twice"),
+        ('{"a": 1, "a": 2}', "line 1, column 10: a key that appears twice"),
         ('{"a": NaN}', "line 1, column 7: expected a value"),
         ('{"a": "x\ny"}', "line 1, column 9: a string that does not end or has a bad character"),
         ('{"a" 1}', "line 1, column 6: expected `:`"),

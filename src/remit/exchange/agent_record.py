@@ -84,7 +84,7 @@ def _flat(root: Node, reader: Reader) -> Node:
     values = {key: value for key, value in root.value.items() if key != "permissions"}
     if inner.kind is MAP:
         for key in inner.value.keys() & values.keys():
-            reader.fail(inner.at_key(key), "duplicate-key", f"`{shown(key)}` stands there twice")
+            reader.fail(inner.at_key(key), "duplicate-key", f"`{shown(key)}` appears twice")
         values = {**values, **inner.value}
     elif inner.scalar() is not None:
         reader.fail(inner.at, "bad-value", "expected the permissions as a mapping")

@@ -152,7 +152,7 @@ class _Parser:
             start = here
             key, here = self.string(here)
             if key in members:
-                raise self.wrong(start, "a key that is there twice")
+                raise self.wrong(start, "a key that appears twice")
             here = self.space(here)
             if self.text[here : here + 1] != ":":
                 raise self.wrong(here, "expected `:`")
