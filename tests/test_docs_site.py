@@ -70,6 +70,7 @@ def test_it_is_built_and_fetches_nothing(site: Path) -> None:
     }
     assert fetched == {}
     assert list(site.glob("_downloads/*/policy.schema.json"))
+    assert "copybutton.js" in texts[site / "tutorial.html"], "code can be copied"
 
 
 @pytest.fixture
