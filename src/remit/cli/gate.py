@@ -19,7 +19,7 @@ from remit.model.people import APPROVER
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 
-CapsuleArgument = Annotated[str, Argument(metavar="CAPSULE")]
+CapsuleArgument = Annotated[str, Argument(metavar="CAPSULE", help="The task.")]
 
 
 def pass_(
