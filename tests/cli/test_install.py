@@ -127,7 +127,7 @@ def test_shared_hooks_have_no_place_of_this_machine(project: Project):
     commands = {entry["command"] for event in EVENTS for group in shared[event] for entry in group["hooks"]}
     assert commands == {"remit-hook claude-code"}
     assert str(project.root.parent) not in project.settings.read_text()
-    assert "nothing to be done" in project(*INSTALL).out  # what was asked for once stays
+    assert "nothing to do" in project(*INSTALL).out  # what was asked for once stays
     assert project("status", "--json").json["hosts"][0]["hooked"] is True
     project(*UNINSTALL, "--yes")
     assert project.files() == before
@@ -303,7 +303,7 @@ class TestMain:
         assert (project.root / "remit.yaml").read_text() == POLICY
         assert "run `remit activate`; until then every call of the main agent is denied" in ran.out
         again = project(*INSTALL)
-        assert "nothing to be done" in again.out
+        assert "nothing to do" in again.out
         assert "run `remit activate`" in again.out
         project(*UNINSTALL, "--yes")
         assert project.files() == before

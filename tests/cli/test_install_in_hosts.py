@@ -91,10 +91,10 @@ def test_a_lost_file_of_the_client_is_written_again(project: Project):
     [path] = project.state.rglob(f"{project.host.name}.client")
     before = path.read_bytes()
     path.unlink()
-    assert "nothing to be done" not in project.install("--dry-run").out
+    assert "nothing to do" not in project.install("--dry-run").out
     project.install("--yes")
     assert path.read_bytes() == before
-    assert "nothing to be done" in project.install().out
+    assert "nothing to do" in project.install().out
 
 
 def test_observing_blocks_nothing(project: Project):
@@ -185,7 +185,7 @@ def test_a_changed_definition_must_be_confirmed(project: Project):
     assert project.install("--yes").code == 0
     assert project.record()["agents"]["reviewer"] != old["reviewer"]
     assert set(project.record()["agents"]["reviewer"]) == {str(path), str(other)}
-    assert "nothing to be done" in project.install().out
+    assert "nothing to do" in project.install().out
 
 
 # And back
@@ -305,7 +305,7 @@ def test_an_interrupted_install(project: Project, writes: int, again: bool, upda
             assert project.install("--yes").code == 0
     if again:
         assert project.install("--yes").code == 0
-        assert "nothing to be done" in project.install().out
+        assert "nothing to do" in project.install().out
     assert project.uninstall("--yes").code == 0
     if updating:
         project.activate()
