@@ -31,7 +31,7 @@ def test_the_plan_is_shown_item_by_item_with_what_passing_answers(free: Team) ->
         ) :
     ]
     assert answers[1].startswith("  up to tier 3: what a rule (must_ask) or a tool (confirm) asks")
-    assert answers[2].startswith("  tier 3: an agent before the caller that acknowledges has to acknowledge")
+    assert answers[2].startswith("  tier 3: an agent earlier in the chain that acknowledges also has to acknowledge")
     assert answers[3] == "  tier 4: is asked call by call, as without a plan"
     assert "at 2099-01-01T00:00:00Z at the latest" in answers[4]
     assert answers[5].startswith("✅ the gate plan of TASK-12 is passed, by ")
