@@ -336,7 +336,7 @@ class TestRefusals:
         ("text", "message"),
         [
             ('{\n  "a": 1,\n}', 'line 3, column 1: expected `"`'),
-            ('{\n  // mine\n  "a": 1}', "line 2, column 3: a comment, which JSON has not"),
+            ('{\n  // mine\n  "a": 1}', "line 2, column 3: a comment, which JSON does not have"),
             ("", "line 1, column 1: expected a value"),
             ('{"hooks": []}', "`hooks` is not of type object, so the host would ignore the file"),
             (b'{"a": "\xff"}', "line 1: not UTF-8"),

@@ -69,8 +69,8 @@ def read_record(text: str, source: str, skills: Sequence[str] | None = None) -> 
     found = _record.read(_flat(parse(text, source), reader), reader)
     if found is not BAD and REFERENCE in found.get("skills_allowed_default", ()):
         if skills is None:
-            at, help = source, "name its skills beside it (`--skill`)"
-            reader.fail(at, "skills-elsewhere", f"the skills of `{shown(found['agent_id'])}` stand elsewhere", help)
+            at, help = source, "name its skills with `--skill`"
+            reader.fail(at, "skills-elsewhere", f"the skills of `{shown(found['agent_id'])}` are elsewhere", help)
         found["skills_allowed_default"] = tuple(skills or ())
     reader.finish()
     return AgentRecord(found["agent_id"], _agent(found))
