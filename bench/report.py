@@ -94,12 +94,12 @@ def target_rows(results: Results) -> tuple[Row, list[Row]]:
         (figures.load_to_safe, "libyaml with PyYAML's safe loader"),
         (figures.load_to_events, "libyaml's events alone"),
     ):
-        what = f"{RULES:,} rules from YAML to a rulebook, beside {beside}"
+        what = f"{RULES:,} rules from YAML to a rulebook, relative to {beside}"
         rows.append([what, f"≤ {TARGET:g} ×", f"{show(ratio)} ×", verdict(ratio, TARGET)])
     cost = results.sql.decision
     rows.append(
         [
-            "a SQL-scoped decision, beside sqlglot's bare parse",
+            "a SQL-scoped decision, relative to sqlglot's bare parse",
             f"≤ {SQL_TARGET:g} ×",
             f"{show(cost)} ×",
             verdict(cost, SQL_TARGET),
@@ -107,11 +107,11 @@ def target_rows(results: Results) -> tuple[Row, list[Row]]:
     )
     if results.shell is not None:
         cost = results.shell.decision
-        what = "a decision on a shell command, beside tree-sitter's bare parse"
+        what = "a decision on a shell command, relative to tree-sitter's bare parse"
         rows.append([what, f"≤ {SHELL_TARGET:g} ×", f"{show(cost)} ×", verdict(cost, SHELL_TARGET)])
     grouped, queued = results.ledger.ratio, results.ledger.queued_to_b1
     held = "ok" if grouped >= DURABLE_TARGET else f"short by {show(DURABLE_TARGET - grouped)} ×"
-    what = f"durable ledger entries of {CALLERS} callers, beside a transaction each"
+    what = f"durable ledger entries of {CALLERS} callers, relative to one transaction each"
     rows.append([what, f"≥ {DURABLE_TARGET:g} ×", f"{show(grouped)} ×", held])
     what = "a queued ledger entry, for its caller"
     rows.append([what, f"≤ {QUEUED_TARGET:g} × B1", f"{show(queued)} × B1", verdict(queued, QUEUED_TARGET)])
@@ -121,7 +121,7 @@ def target_rows(results: Results) -> tuple[Row, list[Row]]:
         ("without it", results.hook.alone, WITHOUT_TARGET),
     ):
         for call, ratio in costs.items():
-            what = f"a hook's answer to {call}, {way}, beside the start of a bare interpreter"
+            what = f"a hook's answer to {call}, {way}, relative to the start of a bare interpreter"
             rows.append([what, f"≤ {most:g} ×", f"{show(ratio)} ×", verdict(ratio, most)])
     curve = results.curves[results.ours[0].name].points
     own = results.curves[FLOOR].points
@@ -129,7 +129,7 @@ def target_rows(results: Results) -> tuple[Row, list[Row]]:
     change = curve[largest].ratio / curve[smallest].ratio
     b1 = own[largest].ratio / own[smallest].ratio
     held = "ok" if change <= max(b1, NOISE) else f"B1 itself {show(b1)} ×"
-    what = f"cost at {largest:,} cells, beside {smallest:,}"
+    what = f"cost at {largest:,} cells, relative to {smallest:,}"
     rows.append([what, f"flat (B1: {show(b1)} ×)", f"{show(change)} ×", held])
     return ["what", "target", "measured", ""], rows
 
@@ -158,7 +158,7 @@ def beside_rows(results: Results) -> tuple[Row, list[Row]]:
         [pair.peer, pair.ours, f"{show(pair.cpu)} ×", f"{show(pair.wall)} ×" if pair.wall is not None else "–"]
         for pair in results.guard.beside
     ]
-    return ["call", "beside", "CPU, all threads", "wall clock"], rows
+    return ["call", "relative to", "CPU, all threads", "wall clock"], rows
 
 
 def _shown(ratio: float | None) -> str:

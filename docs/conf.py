@@ -8,16 +8,21 @@ from typing import Any
 project = "Remit"
 html_title = "Remit"
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx_copybutton"]
 exclude_patterns = ["conf.py"]
 myst_heading_anchors = 4  # as links name headings here, and as code hosts do
 suppress_warnings = ["misc.highlighting_failure"]  # `…` in an example stands for what varies
+
+# From a console, a click copies what is typed, without the prompt and the output.
+copybutton_prompt_text = "$ "
+copybutton_line_continuation_character = "\\"
 
 html_theme = "furo"
 html_theme_options = {"navigation_with_keys": True}
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_use_index = False
 html_show_copyright = False
 html_show_sphinx = False
 

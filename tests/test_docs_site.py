@@ -70,6 +70,7 @@ def test_it_is_built_and_fetches_nothing(site: Path) -> None:
     }
     assert fetched == {}
     assert list(site.glob("_downloads/*/policy.schema.json"))
+    assert "copybutton.js" in texts[site / "tutorial.html"], "code can be copied"
 
 
 @pytest.fixture
@@ -104,7 +105,7 @@ def test_it_is_read_and_searched_in_a_browser_without_a_network(site: Path, brow
     assert "howto/refunds.html" in search, "the search finds the page"
     assert fetched == []
     front, fetched = in_browser(browser, (site / "index.html").as_uri(), tmp_path)
-    assert [title for title in ("Tutorial", "How-to", "Reference", "Explanation") if title not in front] == []
+    assert [title for title in ("Start", "How-to", "Reference", "Explanation") if title not in front] == []
     assert fetched == []
     (tmp_path / "other.html").write_text('<img src="https://other.example/x.png">')
     assert in_browser(browser, (tmp_path / "other.html").as_uri(), tmp_path)[1] == ["https://other.example/x.png"]

@@ -69,7 +69,7 @@ def test_a_standing_grant_counts() -> None:
     [("**", False), ("src/**", False), ("research/*.yaml", True), ("a.txt", True), ("spikes/S-[0-9]*/**", True)],
 )
 def test_where_mounts_are_narrower_than_a_glob(glob: str, narrower: bool) -> None:
-    found = [notice for notice in load({"locks": {"may": [glob]}}) if "mounts hold less" in notice]
+    found = [notice for notice in load({"locks": {"may": [glob]}}) if "mounts can enforce" in notice]
     assert bool(found) is narrower
     assert not [notice for notice in load({"locks": {"may": [glob]}}, confine="off") if "mounts" in notice]
 

@@ -95,7 +95,7 @@ def user() -> str:
 
 def test_the_first_needs_only_a_yes(project: Project) -> None:
     refused = project.run()
-    assert (refused.code, refused.err) == (2, "remit: nobody is there to agree: say --yes\n")
+    assert (refused.code, refused.err) == (2, "remit: nobody can be asked here: add --yes\n")
     assert project.force().activation is None
     ran = project.run("--yes")
     assert ran.code == 0

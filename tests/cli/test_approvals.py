@@ -271,7 +271,7 @@ def test_once_answered_the_arguments_are_gone_and_it_says_so(free: Team) -> None
     free("approve", "A-1", "--yes")
     out = shown(free)
     assert "a secret" not in out
-    assert "the arguments are not kept any more" in out
+    assert "the arguments were discarded after the answer" in out
     with open_log(free.root) as opened:
         assert not opened.vault.has("A-1")
 

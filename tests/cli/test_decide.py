@@ -127,7 +127,7 @@ def test_resolved_paths_of_the_facts_count(remit: Remit, tmp_path: Path):
         (("--agent", "a", "--tool", "t", "--args", "[]"), "remit: --args: expected a JSON object, got `[]`\n"),
         (
             ("--agent", "a", "--tool", "t", "--args", '{"a":1,"a":2}'),
-            "remit: --args: a key stands twice in one object\n",
+            "remit: --args: a key appears twice in one object\n",
         ),
         (("--agent", "a", "--tool", "t", "--args", "[" * 10_000), "remit: --args: nested deeper than 64\n"),
         (("--agent", "a", "--tool", "t", "--args", '"\udcff"'), "remit: --args: not UTF-8\n"),

@@ -27,11 +27,11 @@ def test_the_plan_is_shown_item_by_item_with_what_passing_answers(free: Team) ->
     )
     answers = lines[
         lines.index(
-            "passing it answers, for calls of the task and its parts that an item covers, what people would be asked:"
+            "for calls of the task and its parts that an item covers, passing it answers what people would be asked:"
         ) :
     ]
     assert answers[1].startswith("  up to tier 3: what a rule (must_ask) or a tool (confirm) asks")
-    assert answers[2].startswith("  tier 3: an agent before the caller that acknowledges has to acknowledge")
+    assert answers[2].startswith("  tier 3: an agent earlier in the chain that acknowledges also has to acknowledge")
     assert answers[3] == "  tier 4: is asked call by call, as without a plan"
     assert "at 2099-01-01T00:00:00Z at the latest" in answers[4]
     assert answers[5].startswith("✅ the gate plan of TASK-12 is passed, by ")
@@ -71,7 +71,7 @@ def test_a_policy_whose_tiers_say_otherwise_is_shown_so(team: Team) -> None:
     team.policy(POLICY + "unsafe_no_credential: true\ntiers: {3: {ask: human}, 4: deny}\n")
     team.new()
     out = team("gate", "pass", "TASK-12", "plan", "--yes").out
-    assert "  tier 3: human is asked besides, call by call\n" in out
+    assert "  tier 3: human is also asked, call by call\n" in out
     assert "  tier 4: stays denied\n" in out
 
 

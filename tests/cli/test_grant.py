@@ -103,7 +103,7 @@ def instead(option: str, value: str) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        (("grant", "--agent", "dev"), 2, "a grant for one task comes with the task"),
+        (("grant", "--agent", "dev"), 2, "a grant for one task belongs in the task"),
         (("grant",), 2, "put it under `grants:` of a task and run `remit capsule new`"),
         (without("--agent"), 2, "a standing grant needs --agent"),
         (without("--tool"), 2, "a standing grant needs --tool"),

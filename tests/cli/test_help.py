@@ -38,6 +38,7 @@ def test_every_page_has_an_example(path: tuple[str, ...], remit: Remit):
     for line in examples:
         assert line in page.out
     assert " range>" not in page.out, "a number has a name: metavar"
+    assert re.findall(r"^  \S+  +\[required\]$|^  [A-Z]+$", page.out, re.MULTILINE) == [], "an argument says what it is"
 
 
 def test_the_first_page_has_some(remit: Remit):

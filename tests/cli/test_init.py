@@ -31,7 +31,7 @@ def test_nothing_is_overwritten(remit: Remit, project: Path):
     (project / "remit.yaml").write_text("mine")
     ran = remit("init", str(project))
     assert ran.code == 2
-    assert "is there already" in ran.err
+    assert "exists already" in ran.err
     assert (project / "remit.yaml").read_text() == "mine"
     assert remit("init", str(project), "--output", str(project / "draft.yaml")).code == 0
     assert (project / "draft.test.yaml").read_text().count("policy: draft.yaml") == 1
@@ -87,7 +87,7 @@ def test_a_name_that_is_a_link_is_not_written_through(remit: Remit, tmp_path: Pa
     root = write(tmp_path / "repository", {".claude/agents/a.md": definition("a", "Read")})
     (root / "remit.yaml").symlink_to(tmp_path / "elsewhere.yaml")
     ran = remit("init", str(root))
-    assert (ran.code, "is there already" in ran.err) == (2, True)
+    assert (ran.code, "exists already" in ran.err) == (2, True)
     assert not (tmp_path / "elsewhere.yaml").exists()
 
 

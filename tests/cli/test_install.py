@@ -127,7 +127,7 @@ def test_shared_hooks_have_no_place_of_this_machine(project: Project):
     commands = {entry["command"] for event in EVENTS for group in shared[event] for entry in group["hooks"]}
     assert commands == {"remit-hook claude-code"}
     assert str(project.root.parent) not in project.settings.read_text()
-    assert "nothing to be done" in project(*INSTALL).out  # what was asked for once stays
+    assert "nothing to do" in project(*INSTALL).out  # what was asked for once stays
     assert project("status", "--json").json["hosts"][0]["hooked"] is True
     project(*UNINSTALL, "--yes")
     assert project.files() == before
@@ -303,7 +303,7 @@ class TestMain:
         assert (project.root / "remit.yaml").read_text() == POLICY
         assert "run `remit activate`; until then every call of the main agent is denied" in ran.out
         again = project(*INSTALL)
-        assert "nothing to be done" in again.out
+        assert "nothing to do" in again.out
         assert "run `remit activate`" in again.out
         project(*UNINSTALL, "--yes")
         assert project.files() == before
@@ -336,7 +336,7 @@ class TestRefusals:
         ("text", "message"),
         [
             ('{\n  "a": 1,\n}', 'line 3, column 1: expected `"`'),
-            ('{\n  // mine\n  "a": 1}', "line 2, column 3: a comment, which JSON has not"),
+            ('{\n  // mine\n  "a": 1}', "line 2, column 3: a comment, which JSON does not have"),
             ("", "line 1, column 1: expected a value"),
             ('{"hooks": []}', "`hooks` is not of type object, so the host would ignore the file"),
             (b'{"a": "\xff"}', "line 1: not UTF-8"),
@@ -383,7 +383,7 @@ class TestRefusals:
     def test_an_editor_that_runs_the_hooks_of_a_host(self, project: Project):
         said = project("install", "vscode").err
         assert said == (
-            "remit: `vscode` is no host of its own\n"
+            "remit: `vscode` is not a host of its own\n"
             "    its agents run the hooks of copilot-cli: `remit install copilot-cli`\n"
         )
 
@@ -397,7 +397,7 @@ class TestRefusals:
         target.symlink_to(tmp_path / "real")
         ran = project(*INSTALL, "--yes")
         assert ran.code == 2
-        assert "is a symlink or lies behind one" in ran.err
+        assert "is a symlink, or below one" in ran.err
         assert project.kept() == []
 
     def test_a_symlinked_definition_is_pinned_and_not_edited(self, project: Project, tmp_path: Path):

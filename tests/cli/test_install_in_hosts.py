@@ -72,7 +72,7 @@ def test_a_second_run_changes_no_byte(project: Project):
     before, record = project.files(), project.record()
     ran = project.install()
     assert ran.code == 0
-    assert f"{project.host.name}: nothing to be done\n" in ran.out
+    assert f"{project.host.name}: nothing to do\n" in ran.out
     assert project.files() == before
     assert project.record() == record
 
@@ -91,10 +91,10 @@ def test_a_lost_file_of_the_client_is_written_again(project: Project):
     [path] = project.state.rglob(f"{project.host.name}.client")
     before = path.read_bytes()
     path.unlink()
-    assert "nothing to be done" not in project.install("--dry-run").out
+    assert "nothing to do" not in project.install("--dry-run").out
     project.install("--yes")
     assert path.read_bytes() == before
-    assert "nothing to be done" in project.install().out
+    assert "nothing to do" in project.install().out
 
 
 def test_observing_blocks_nothing(project: Project):
@@ -125,7 +125,7 @@ def test_nothing_is_written_through_a_symlink(project: Project, what: str, tmp_p
     before = (tmp_path / "real").read_bytes()
     ran = project.install("--yes")
     assert (ran.code, project.kept() == []) == ((2, True) if what == "settings" else (0, False))
-    assert "it is a symlink or lies behind one" in ran.out or "is a symlink or lies behind one" in ran.err
+    assert "it is a symlink, or below one" in ran.out or "is a symlink, or below one" in ran.err
     assert (tmp_path / "real").read_bytes() == before
 
 
@@ -185,7 +185,7 @@ def test_a_changed_definition_must_be_confirmed(project: Project):
     assert project.install("--yes").code == 0
     assert project.record()["agents"]["reviewer"] != old["reviewer"]
     assert set(project.record()["agents"]["reviewer"]) == {str(path), str(other)}
-    assert "nothing to be done" in project.install().out
+    assert "nothing to do" in project.install().out
 
 
 # And back
@@ -305,7 +305,7 @@ def test_an_interrupted_install(project: Project, writes: int, again: bool, upda
             assert project.install("--yes").code == 0
     if again:
         assert project.install("--yes").code == 0
-        assert "nothing to be done" in project.install().out
+        assert "nothing to do" in project.install().out
     assert project.uninstall("--yes").code == 0
     if updating:
         project.activate()

@@ -44,7 +44,7 @@ def test_from_end_to_end(remit: Remit, tmp_path: Path):
     key = remit("ledger", "keys", "show").out.strip()
     for folder in (to, f"{to}/000000000000-000000000511"):
         assert remit("ledger", "verify", folder, "--key", key).code == 0
-        assert "keys that lie beside it" in remit("ledger", "verify", folder).out
+        assert "keys that are stored beside it" in remit("ledger", "verify", folder).out
     ran = remit("ledger", "prove", "7")
     assert (ran.code, "archived in" in ran.err, "--archive" in ran.err) == (2, True, True)
     receipt = str(tmp_path / "receipt")

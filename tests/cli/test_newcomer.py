@@ -32,7 +32,7 @@ def home(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("activate", "nobody is there to agree: say --yes"),
+        ("activate", "nobody can be asked here: add --yes"),
         ("install claude-code", "no policy is activated"),
         ("credential set", "no terminal"),
         ("understand -", "standard input is closed"),
@@ -90,7 +90,7 @@ def test_a_folder_with_blanks_and_letters(tmp_path: Path, home: Path) -> None:
     ("words", "said"),
     [
         ("check other.yaml", "another policy is `--policy other.yaml`"),
-        ("suggest dev", "what it takes are options: --since"),
+        ("suggest dev", "it takes only options: --since"),
         ("check --policy nowhere", "remit: nowhere: no such file"),
         ("init --tools remit.yaml --output new.yaml", "--tools remit.yaml: not JSON"),
         ("init --tools none.json --output new.yaml", "can't read `none.json`: No such file or directory\n"),
@@ -116,7 +116,7 @@ def test_a_folder_is_a_policy(tmp_path: Path, home: Path) -> None:
     ("wrong", "said"),
     [
         ("agents: [a, b]", "write a key for each instead of a list: {AGENT: …}"),
-        ("agents: {a: {tools: [Read]}}", "what an agent may use stands under `may: […]`"),
+        ("agents: {a: {tools: [Read]}}", "list what an agent may use under `may: […]`"),
         ("hosts: {emacs: {main: a}}\nagents: {a: {may: [Read]}}", "known once that package is installed"),
     ],
 )

@@ -29,7 +29,7 @@ def test_a_profile_in_words(remit: Remit) -> None:
     assert "network only https://docs.python.org/**, through a proxy; of https it sees the host, not the path" in words
     assert "home empty, and gone afterwards, and the caches of pip" in words
     assert "limits 600 seconds, 4 GiB of memory, 50 processes, files of 2 MiB" in words
-    assert "narrower mounts hold less than `research/*.yaml`" in words
+    assert "narrower mounts can enforce `research/*.yaml`" in words
     assert "reader may use no tool that runs commands" in remit("profile", "reader").out
 
 

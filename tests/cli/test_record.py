@@ -37,4 +37,4 @@ def test_what_is_no_record(remit: Remit) -> None:
     twice = RECORD + "tools_allowed: [write]\n"
     ran = remit("record", str(remit.policy(twice, "dev.yaml")))
     assert ran.code == 1
-    assert "stands there twice" in ran.err
+    assert "appears twice" in ran.err

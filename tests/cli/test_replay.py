@@ -75,12 +75,12 @@ def test_activate_shows_it_before_it_asks(worked: Team) -> None:
     worked.write("remit.yaml", NARROW)
     dry = worked("activate", "--dry-run")
     assert (
-        "replayed 7 calls of the ledger's end: 2 would be decided otherwise\n  allow → deny  dev write, 2 times"
+        "replayed 7 calls of the ledger's end: 2 would be decided differently\n  allow → deny  dev write, 2 times"
         in dry.out
     )
     assert worked("activate", "--dry-run", "--json").json["replay"]["calls"] == 7
     ran = worked("activate", "--yes")
-    assert (ran.code, "2 would be decided otherwise" in ran.out) == (0, True)
+    assert (ran.code, "2 would be decided differently" in ran.out) == (0, True)
     assert worked("replay", "--json").json["changes"] == []
     assert "replayed" not in worked("activate", "--yes").out
 

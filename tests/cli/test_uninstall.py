@@ -91,7 +91,7 @@ def there_and_back(text: str, definition: str, local: bool) -> None:
         ran = project(*INSTALL, *options)
         assert ran.code == 0, ran.err
         once = project.files()
-        assert "nothing to be done" in project(*INSTALL, *options).out
+        assert "nothing to do" in project(*INSTALL, *options).out
         assert project.files() == once
         assert project(*UNINSTALL, "--yes").code == 0
         after = project.files()

@@ -98,7 +98,7 @@ WRONG = {
         "there is ci, dependen",
     ),
     "sandbox: {caches: [pipp]}": ("bad-value", "did you mean `pip`?"),
-    "root: nowhere": ("bad-root", "`nowhere` is no directory"),
+    "root: nowhere": ("bad-root", "`nowhere` is not a directory"),
     "include: [.]": ("bad-include", "`.` is a folder"),
     # words of other formats
     "agents2: {}": ("unknown-key", "did you mean `agents`?"),
@@ -134,12 +134,12 @@ OF_AN_AGENT = {
     "may: [frobnicate]": "frobnicate: {args: {…}, does: {…}}",
     "may: [Read], roles: [raeder]": "unknown role `raeder`; there is none",
     "may: [Agent], delegates_to: [dve]": "did you mean `dev`?",
-    "may: ": "write the value behind the colon",
+    "may: ": "write the value after the colon",
     "may: ['Read(src/**)']": 'Read: {path: "src/**"}',
     "may: ['WebFetch(domain:x.org)']": 'WebFetch: {url: "https://x.org/**"}',
     "may: [Bash: [git]]": "expected the limits of `Bash`, got a list",
-    "may: [WebSearch: {query: {max: 5}}]": "limits of single arguments stand in `where`: {where: {query: {max: …}}}",
-    "may: [WebSearch: {max: 5}]": "stand in `where`: {where: {ARGUMENT: {max: …}}}",
+    "may: [WebSearch: {query: {max: 5}}]": "limits of single arguments belong in `where`: {where: {query: {max: …}}}",
+    "may: [WebSearch: {max: 5}]": "belong in `where`: {where: {ARGUMENT: {max: …}}}",
     "may: [Read: {url: 'https://x.org/**'}]": "`Read` can be limited by `path`, `where`",
     "may: [WebFetch: {url: 'https://*/**'}]": "to admit every URL leave `url` out",
     "may: [WebSearch: {where: {query: {contains: x}}}]": "did you mean `regex`?",
@@ -297,7 +297,7 @@ SHORT = {
     "agents:\n  dev:\n    may: [Write]\nhosts: {claude-code: dev}": "write {main: dev}",
     "agents\n  dev: {may: [Read]}": "write `agents:`",
     "agents:\n  dev:\n   may: [Read]\n  may_not: [Write]": "indent it further, below the agent",
-    'agents:\n  dev:\n    may: ["Read, Write"]': "several stand in a list: [Read, Write]",
+    'agents:\n  dev:\n    may: ["Read, Write"]': "write several as a list: [Read, Write]",
     'agents:\n  dev:\n    may: [WebFetch: {url: "docs.example.org/3/**"}]': "`https://docs.example.org/3/**`",
 }
 

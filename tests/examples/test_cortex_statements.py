@@ -90,7 +90,7 @@ def test_07_the_record_in_its_own_form():
     flat = "\n".join(line.removeprefix("  ") for line in text.splitlines())
     assert yaml.safe_load(flat)["permissions"] is None  # as the document has it
     assert read_record(flat, "record", SKILLS) == record
-    with pytest.raises(PolicyError, match="stand elsewhere"):
+    with pytest.raises(PolicyError, match="are elsewhere"):
         read_record(text, "record")
     for old, new, found in (
         ("query_skill_catalog, ", "", "query_skill_catalog: only the policy allows it"),

@@ -80,7 +80,7 @@ def test_what_may_be_left_out():
     ],
 )
 def test_a_key_that_stands_twice(text):
-    assert str(refused(text.encode())) == "a key stands twice in one object"
+    assert str(refused(text.encode())) == "a key appears twice in one object"
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,8 @@ def narrow(profile: Profile) -> list[str]:
 def why_narrow(text: str) -> str:
     """What that means, for people."""
     return (
-        f"mounts hold less than `{shown(text)}`: of what it matches only what is there already can be changed, and no"
-        " file be replaced; a folder with all below it (`dir/**`) has no such limit, nor has the overlay"
+        f"mounts can enforce `{shown(text)}` only in part: existing files that it matches can be changed but not"
+        " replaced, and no new ones created; a whole folder (`dir/**`) has no such limit, and neither has the overlay"
     )
 
 

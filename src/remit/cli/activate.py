@@ -209,7 +209,7 @@ def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool, w
         return prove_person(opened.store, book, name=login, doing=doing, read=read_secret, may=OWNER, who=who)
     if not yes:
         if not person_there():
-            raise InputError("nobody is there to agree: say --yes")
+            raise InputError("nobody can be asked here: add --yes")
         err("activate? [y/N]")
         if answer().strip().lower() not in ("y", "yes"):
             raise InputError("not activated", code="not-activated")

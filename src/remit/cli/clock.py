@@ -45,9 +45,9 @@ def look(policy: PolicyOption = None, json: JsonOption = False) -> int:
         out(f"{paint('✅', 'green')} it is not in doubt\n")
     else:
         out(f"{paint('⚠️', 'yellow')} {found.doubt.reason}\n")
-        out("  until then nothing that ends by itself can be given or used, and no date in the policy counts\n")
+        out("  until then nothing that expires can be issued or used, and no date in the policy counts\n")
         if found.doubt.gap:
-            out("  nobody knows how much time has passed: repairing ends everything that ends by itself\n")
+            out("  nobody knows how much time has passed: repairing ends everything that expires\n")
     for event in events:
         out(f"  {event['at']}  {_told(event)}\n")
     return code
@@ -78,7 +78,7 @@ def repair(
     if json:
         out_data({**done._asdict(), "by": by})
         return FINE
-    what = "everything that ends by itself has ended" if done.gap else f"moved along: {done.moved}"
+    what = "everything that expires has ended" if done.gap else f"moved along: {done.moved}"
     out(f"{paint('✅', 'green')} the clock shows {done.now}, by {by}; {what}\n")
     return FINE
 

@@ -54,7 +54,7 @@ def export(
 
 def answer(
     file: FileArgument,
-    verdict: Annotated[Verdict, Argument(metavar="approve|refuse")],
+    verdict: Annotated[Verdict, Argument(metavar="approve|refuse", help="Your answer.")],
     because: Annotated[
         str | None, Option("--because", metavar="TEXT", help="The reason; the agent may see it.")
     ] = None,

@@ -54,7 +54,7 @@ def _options(context: Any, message: str) -> str:
     if file is not None and any("--policy" in one.opts for one in params):
         return f"; another policy is `--policy {file[1]}`"
     names = [f"{one.opts[0]} {one.metavar or one.name.upper()}" for one in params if _takes_value(one)]
-    return f"; what it takes are options: {', '.join(names[:6])}" if names else ""
+    return f"; it takes only options: {', '.join(names[:6])}" if names else ""
 
 
 def _takes_value(param: Any) -> bool:

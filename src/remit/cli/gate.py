@@ -19,7 +19,7 @@ from remit.model.people import APPROVER
 from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 
-CapsuleArgument = Annotated[str, Argument(metavar="CAPSULE")]
+CapsuleArgument = Annotated[str, Argument(metavar="CAPSULE", help="The task.")]
 
 
 def pass_(
@@ -79,7 +79,7 @@ def _shown(rulebook: Rulebook, state: CapsuleState, gate: str) -> Iterator[str]:
         return
     yield "the plan:"
     yield from rule_lines(rulebook, capsule, capsule.plan, "plan")
-    yield "passing it answers, for calls of the task and its parts that an item covers, what people would be asked:"
+    yield "for calls of the task and its parts that an item covers, passing it answers what people would be asked:"
     yield from _answers(rulebook)
     yield f"  it permits nothing that the policy does not, and ends with the task{_until(capsule.expires)}"
 
@@ -89,9 +89,9 @@ def _answers(rulebook: Rulebook) -> Iterator[str]:
     three = rulebook.book.tiers.get(3)
     if three is not None and three.verdict == "ask":
         if three.planned and three.ask == "chain":
-            yield "  tier 3: an agent before the caller that acknowledges has to acknowledge each call besides"
+            yield "  tier 3: an agent earlier in the chain that acknowledges also has to acknowledge each call"
         else:
-            yield f"  tier 3: {three.ask or 'human'} is asked besides, call by call"
+            yield f"  tier 3: {three.ask or 'human'} is also asked, call by call"
     elif three is not None and three.verdict == "deny":
         yield "  tier 3: stays denied"
     four = rulebook.book.tiers.get(4)

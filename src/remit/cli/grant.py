@@ -47,7 +47,7 @@ def command(
     """
     if not standing:
         raise InputError(
-            "a grant for one task comes with the task, not from here",
+            "a grant for one task belongs in the task",
             help="put it under `grants:` of a task and run `remit capsule new`; --standing adds one to the policy",
         )
     given = {"--agent": agent, "--tool": tool, "--until": until, "--adr": adr, "--approved-by": approved_by}

@@ -16,7 +16,7 @@ from remit.grant.halts import SYSTEM, TASK, name_of, not_halted
 from remit.model.people import OPERATOR
 from remit.model.text import shown, suggestion
 
-AgentArgument = Annotated[str | None, Argument(metavar="AGENT")]
+AgentArgument = Annotated[str | None, Argument(metavar="AGENT", help="An agent, as the policy names it.")]
 AllOption = Annotated[bool, Option("--all", help="Every agent.")]
 TaskOption = Annotated[str | None, Option("--capsule", metavar="ID", help="Only what belongs to this task.")]
 

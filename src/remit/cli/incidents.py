@@ -25,7 +25,7 @@ OPEN = 1
 
 
 def list_(
-    all: Annotated[bool, Option("--all", help="Closed ones too.")] = False,
+    all: Annotated[bool, Option("--all", help="Include closed incidents.")] = False,
     policy: PolicyOption = None,
     json: JsonOption = False,
 ) -> int:

@@ -81,7 +81,7 @@ def command(
     tests = target.with_name(f"{target.stem}.test.yaml")
     for file in (target, tests):
         if file.exists() or file.is_symlink():
-            raise InputError(f"`{bounded(str(file), 200)}` is there already; --output FILE writes elsewhere")
+            raise InputError(f"`{bounded(str(file), 200)}` exists already; --output FILE writes elsewhere")
     draft = draft_from_python(python) if python is not None else _draft(path, team, tools, server, host)
     rulebook = _check(draft)
     if team is None and tools is None and python is None:

@@ -97,7 +97,7 @@ def out_data(value: Any) -> None:
 def _agree(doing: str) -> None:
     """Where no passphrase is needed, somebody still says yes."""
     if not person_there():
-        raise InputError("nobody is there to agree: say --yes")
+        raise InputError("nobody can be asked here: add --yes")
     if not typer.confirm(f"{doing}?", err=True):
         raise InputError("nothing was done", code="not-agreed")
 

@@ -20,7 +20,9 @@ _MODES = {
 
 
 def command(
-    agent: Annotated[str, Argument(metavar="AGENT")], policy: PolicyOption = None, json: JsonOption = False
+    agent: Annotated[str, Argument(metavar="AGENT", help="An agent that runs commands.")],
+    policy: PolicyOption = None,
+    json: JsonOption = False,
 ) -> int:
     """Show what an agent's commands may write, read and reach when they run confined, by its rules alone.
 

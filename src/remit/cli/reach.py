@@ -16,7 +16,7 @@ from remit.model.text import counted
 
 
 def command(
-    agent: Annotated[str, Argument(metavar="AGENT")],
+    agent: Annotated[str, Argument(metavar="AGENT", help="The agent that hands work on.")],
     policy: PolicyOption = None,
     now: NowOption = None,
     json: JsonOption = False,

@@ -72,7 +72,7 @@ def replay_lines(found: Replayed, when: str, most: int | None = None) -> Iterato
     if not found.changes:
         yield f"{paint('✅', 'green')} replayed {counted(found.calls, 'call')} {when}: nothing would change"
     else:
-        yield f"replayed {counted(found.calls, 'call')} {when}: {times} would be decided otherwise"
+        yield f"replayed {counted(found.calls, 'call')} {when}: {times} would be decided differently"
     shown = found.changes if most is None else found.changes[:most]
     for one in shown:
         yield from _lines(one)

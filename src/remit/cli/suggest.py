@@ -71,7 +71,7 @@ def command(
     for name, text in texts.items():
         out(f"# {shown(name, 300)}\n{text}" if len(texts) > 1 else text)
     calls = f"{counted(len(used), 'call')} since {since}"
-    lines = [f"{calls}; this policy is within the present one, and decides them as that does"]
+    lines = [f"{calls}; this policy is within the present one, and decides them in the same way"]
     if found.denied:
         lines.append("not in it, for you to decide (used, and the present policy would not simply allow it):")
         lines += [f"  {_shown(one)}" for one in found.denied]

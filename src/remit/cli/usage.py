@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from remit.cli.output import paint
 from remit.cli.table import COMMANDS, Entry, Group
 
-DESCRIPTION = "Enforced tool access for AI agents: a written policy becomes decisions."
+DESCRIPTION = "Enforce a written policy on every tool call of your AI agents."
 _WIDTH = 80
 _OPTIONS = (
     ("--version", "Print the version"),

@@ -24,7 +24,7 @@ from remit.model.names import known_name
 
 
 def command(
-    tool: Annotated[str, Argument(metavar="TOOL")],
+    tool: Annotated[str, Argument(metavar="TOOL", help="A tool, as the policy names it.")],
     args: ArgsOption = None,
     arg: ArgOption = None,
     context: ContextOption = None,

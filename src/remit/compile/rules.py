@@ -66,7 +66,7 @@ class RuleResolver:
                 self.reader.fail(rule.at, "unknown-name", what)
             elif mode not in MODES:
                 what = f"no host says the mode `{shown(mode)}`, only {' or '.join(MODES)}"
-                self.notices.append(f"{rule.at}: {what}: the rule counts where a program of yours says it")
+                self.notices.append(f"{rule.at}: {what}: the rule counts only if a program of yours sets it")
 
     def _check_names(self, rule: Rule, kind: str, data: Any) -> None:
         """What a scope names must be known, or the rule would silently do nothing."""

@@ -53,7 +53,7 @@ def commit(steps: Sequence[Step], root: Path, aside: Path) -> tuple[Change, ...]
         left = journal.undo()
         if left:
             named = ", ".join(f"`{shown(path)}`" for path in left[:MOST_NAMED])
-            kept = f"what was there lies in `{shown(str(aside))}`"
+            kept = f"the previous content is in `{shown(str(aside))}`"
             raise NotCommitted(f"the changes could not be made, and {named} could not be put back: {kept}") from error
         if isinstance(error, OSError):
             raise NotCommitted(f"the changes could not be made, and none was: {error}") from error

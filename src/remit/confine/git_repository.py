@@ -87,7 +87,7 @@ def _problems(git: str) -> Iterator[str]:
 
 def _hooks(folder: str) -> Iterator[str]:
     if not stat.S_ISDIR(os.lstat(folder).st_mode):
-        yield "its hooks lie elsewhere"
+        yield "its hooks are elsewhere"
         return
     for name in sorted(os.listdir(folder)):
         if not name.endswith(".sample"):
@@ -96,7 +96,7 @@ def _hooks(folder: str) -> Iterator[str]:
 
 def _settings(path: str) -> Iterator[str]:
     if not stat.S_ISREG(os.lstat(path).st_mode):
-        yield "its settings lie elsewhere"
+        yield "its settings are elsewhere"
         return
     section = ""
     for line in _read(path).splitlines():

@@ -188,7 +188,7 @@ def write_bases(profile: Profile, root: Path) -> list[str]:
     if profile.git:
         git = git_dirs(root)
         if git is not None and git.common != f"{root}/.git":
-            raise Unconfinable("the overlay can't confine a git worktree, whose objects lie elsewhere")
+            raise Unconfinable("the overlay can't confine a git worktree, whose objects are elsewhere")
         if os.path.isdir(root / ".git"):
             found.append(".git")
     inner = [base for base in found if any(base != one and (one == "." or base.startswith(one + "/")) for one in found)]

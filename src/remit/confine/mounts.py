@@ -64,7 +64,7 @@ def plan(profile: Profile, place: Place, environment: Mapping[str, str]) -> Plan
     seen = look(Bounds(profile), place.root, sealed)
     if seen.unheld:
         raise Unconfinable(
-            f"mounts can't hold the exception `{shown(seen.unheld[0])}` for files that don't exist yet",
+            f"mounts can't enforce the exception `{shown(seen.unheld[0])}` for files that don't exist yet",
             help="the overlay can: see `remit status`",
         )
     base = system(profile, place, environment)
@@ -225,7 +225,7 @@ def _readable(profile: Profile, place: Place) -> dict[str, Mount]:
         for path in [each for each in found if each != root]:
             for glob in region.avoid:
                 if glob.intersects(Glob.below(path[len(root) + 1 :])):
-                    raise Unconfinable(f"mounts can't hold the exception `{shown(glob.text)}` to what may be read")
+                    raise Unconfinable(f"mounts can't enforce the exception `{shown(glob.text)}` to what may be read")
     if profile.git and os.path.isdir(f"{root}/.git"):
         found[f"{root}/.git"] = Mount(f"{root}/.git", "ro")
     return found

@@ -220,7 +220,7 @@ class Proxy:
             return
         self._refused.add(key)
         if len(self._refused) > self._bounds.refusals:
-            contact = Contact("refused", "?", "?", "too-many", "so many were refused that no more are recorded")
+            contact = Contact("refused", "?", "?", "too-many", "too many were refused to record more of them")
         with suppress(Refused):  # it is refused in any case
             await self._record(contact)
 

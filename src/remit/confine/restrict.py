@@ -171,7 +171,7 @@ def _try_it() -> None:
             forbidden()
         except PermissionError:
             continue
-        sys.exit("what was forbidden has worked")
+        sys.exit("what is forbidden worked")
     sys.exit(0)
 
 

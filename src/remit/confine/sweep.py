@@ -241,7 +241,7 @@ class Before:
             else:
                 yield _Reference(self, state, name, Finding("git-unknown", printable(name), undone, by_run=True))
         for name in git_trees.unfinished(state):
-            what = "would go on with commits that nobody could judge"
+            what = "would continue with commits that nobody could judge"
             yield self._out_of_the_way("git-unknown", f"{state.path}/{name}", what, made, stops=False)
         yield _WholeIndex(state)
 
@@ -257,7 +257,7 @@ class Before:
             finding = Finding("git-objects", name, "has git take one object for another", by_run=True)
             yield _Reference(self, state, name, finding)
         for one in found.moved:
-            what = f"is protected, and commit {one.commit[:12]}, which is checked out now, says something else about it"
+            what = f"is protected, and commit {one.commit[:12]}, which is checked out now, has another version of it"
             yield _Told(Finding("git-moved", printable(one.path), what))
         if found.staged:
             yield _Index(state, found.staged)

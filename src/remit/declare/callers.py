@@ -161,7 +161,7 @@ _tools = MapOf(
     Ref("tool", lambda: tool),
     keys=NAME,
     what="tool",
-    help="what an agent may use stands under `may: […]`; `tools` declares new ones",
+    help="list what an agent may use under `may: […]`; `tools` declares new ones",
 )
 
 

@@ -162,7 +162,7 @@ test_file = Record(
                         "name": Field(Text(), "what the test shows, for the report"),
                         "call": Field(_CallShape(), "the call: agent, tool, args, context", required=True),
                         "expect": Field(_expect, "the decision that it must get", required=True),
-                        "facts": Field(_NodeShape(), "facts for this test, beside those for all"),
+                        "facts": Field(_NodeShape(), "facts for this test, in addition to those for all"),
                     },
                     _test,
                     what="a test",

@@ -77,7 +77,7 @@ facts = Record(
         "resolved": Field(MapOf(Text(), what="path"), "argument text → absolute path with symlinks followed"),
         "halts": Field(ListOf(Text()), "system, agent names, capsule:ID"),
         "capsules": Field(MapOf(_capsule, what="capsule"), "the tasks that were given out, by name"),
-        "grants": Field(ListOf(_grant), "standing grants beside those of the policy"),
+        "grants": Field(ListOf(_grant), "standing grants in addition to those of the policy"),
         "approvals": Field(ListOf(_approval), "answers to questions"),
         "registry": Field(names, "agents that exist right now"),
         "schema": Field(MapOf(Text(), what="tool or database"), "its DDL, as `.schema` prints it"),

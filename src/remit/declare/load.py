@@ -170,7 +170,7 @@ class _Loading:
                 raise NotADirectoryError  # an absolute one that is not there may be another machine's
         except (OSError, ValueError, RuntimeError):
             at = node.value["root"].at if "root" in node.value else node.at
-            what = f"`{shown(self.main.get('root', '.'))}` is no directory, so it can't be a root"
+            what = f"`{shown(self.main.get('root', '.'))}` is not a directory, so it can't be a root"
             self.reader.fail(at, "bad-root", what, "it is relative to the policy's own folder, such as `..`")
 
     def _merge(self, values: dict[str, Any], node: Node) -> None:

@@ -35,7 +35,7 @@ def parse(text: str, source: str) -> Node:
     blank = _BLANK.search(text)
     if blank:
         line, column = text.count("\n", 0, blank.start()) + 1, blank.end() - blank.start()
-        what = f"a blank that is no space (U+{ord(blank[0][-1]):04X}) in the indentation"
+        what = f"a blank that is not a plain space (U+{ord(blank[0][-1]):04X}) in the indentation"
         raise _refused("bad-yaml", what, f"{source}:{line}:{column}", "indent with plain spaces")
     hidden = _HIDDEN.search(text, 1 if text.startswith("\ufeff") else 0)
     if hidden:
@@ -212,11 +212,11 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
         if missing is not None:
             return missing
     if error.problem and "did not find expected '-' indicator" in error.problem:
-        help_ = "what belongs to the entry above stands further in than its `-`; another entry begins with `- `"
+        help_ = "indent what belongs to the entry above further than its `-`; begin another entry with `- `"
         return Problem("bad-yaml", "this line is neither an entry of the list nor below one", at, help_)
     if "quoted scalar" in str(error.context) and "\\" in row:
         help_ = "between double quotes a backslash begins an escape: write '…', and `/` in paths"
-        return Problem("bad-yaml", "a backslash that is no escape", at, help_)
+        return Problem("bad-yaml", "a backslash that is not an escape", at, help_)
     if error.problem and "did not find expected key" in error.problem and error.context_mark is not None:
         beside = error.context_mark
         help_ = f"indent it like line {beside.line + 1}, or further in than the key that it belongs to"
@@ -258,7 +258,7 @@ def _missing_colon(lines: list[str], line: int, source: str) -> Problem | None:
         return None
     name = shown(word.strip().removeprefix("- "))
     at = f"{source}:{above + 1}:{_indent(word) + 1}"
-    return Problem("bad-yaml", f"a colon is missing behind `{name}`", at, f"write `{name}:`")
+    return Problem("bad-yaml", f"a colon is missing after `{name}`", at, f"write `{name}:`")
 
 
 def _indent(row: str) -> int:

@@ -255,7 +255,7 @@ class _ScopeRecord(Record):
         else:
             super()._unknown(key, node, reader)
             return
-        help = f"limits of single arguments stand in `where`: {{where: {{{inside}}}}}"
+        help = f"limits of single arguments belong in `where`: {{where: {{{inside}}}}}"
         reader.fail(node.at_key(key), "unknown-key", f"unknown key `{shown(key)}` in a scope", help)
 
 
@@ -347,7 +347,7 @@ class Rules(Shape):
             at = node.at_key(key)
             if key in scope.fields and owner is not None:
                 help = f"indent it further than `{shown(owner)}`, or write {shown(owner)}: {{{key}: …}}"
-                reader.fail(at, "misplaced-key", f"`{key}` stands beside `{shown(owner)}`, not below it", help)
+                reader.fail(at, "misplaced-key", f"`{key}` is at the level of `{shown(owner)}`, not below it", help)
                 continue
             if " " in key and value.kind is SCALAR:
                 text = f"{key}: {value.value}" if value.value else key

@@ -71,7 +71,7 @@ _sandbox = Record(
 CONFINEMENT = {
     "confine": Field(
         Choice("required", "preferred", "off"),
-        "required: a shell text runs inside limits that the kernel holds, made from these rules, or not at all;"
+        "required: a shell text runs inside limits that the kernel enforces, derived from these rules, or not at all;"
         " preferred: where that is possible. Of the policy, roles and agent the strictest counts",
     ),
     "sandbox": Field(_sandbox, "what confined commands get; of the policy, roles and agent the strictest counts"),

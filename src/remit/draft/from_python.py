@@ -104,10 +104,10 @@ class _Drafting:
 
     def _unfit(self, tool: PythonTool) -> str | None:
         if not NAME.fullmatch(tool.name):
-            return "no name that a policy can hold"
+            return "not a name that a policy can have"
         bad = [name for name in tool.args if not _ARGUMENT.fullmatch(name)]
         if bad:
-            return f"its argument `{shown(bad[0])}` has a name that a policy can't hold"
+            return f"its argument `{shown(bad[0])}` has a name that a policy can't have"
         starred = [name for name in tool.unclear if name.startswith("*")]
         return f"it takes any arguments (`{starred[0]}`), and a policy names each" if starred else None
 

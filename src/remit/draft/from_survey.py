@@ -186,7 +186,7 @@ def _ask_name(section: Section, same: Sequence[Agent]) -> None:
                 f"its definition says `name: {shown(defined.agent)}`, which a policy can't name:"
                 f" write `name: {section.name}` there, or its calls are denied ({defined.place})"
             )
-            section.ask("have names that a policy can't say: correct `name:`, or their calls are denied", text)
+            section.ask("have names that a policy can't have: correct `name:`, or their calls are denied", text)
 
 
 def _unsaid(left: Sequence[tuple[Entry, Account]]) -> Iterator[Question]:
@@ -278,8 +278,8 @@ class _Writing:
         self._translate()
         self._take()
         if not self.section.rules and entries:
-            text = f"nothing of its list could be taken over ({self.own.place})"
-            self.section.ask("have a list of which nothing could be taken over", text)
+            text = f"nothing in its list could be used ({self.own.place})"
+            self.section.ask("have a list of which nothing could be used", text)
 
     def _add(self, entry: Entry, note: str | None = None) -> None:
         kind = capability(entry.tool)
@@ -444,8 +444,8 @@ class _Writing:
     def _wordy(self, tool: str, limit: Limit) -> None:
         words = f"“{shown(limit.scope, 60)}”" if limit.scope else "a scope that is not given"
         self.section.ask(
-            "have limits that are no patterns; those tools are left out",
-            f"`{tool}` left out: it is limited to {words}, which is no pattern ({limit.place})",
+            "have limits that are not patterns; those tools are left out",
+            f"`{tool}` left out: it is limited to {words}, which is not a pattern ({limit.place})",
         )
 
     def _hands(self, scope: str) -> bool:
@@ -474,7 +474,7 @@ class _Writing:
             return Rule(tool, place, runs=tuple(runs), host=self.own.host if limit.whole else None)
         words = f"“{shown(limit.scope, 60)}”" if limit.scope else "a scope that is not given"
         self.section.ask(
-            "have a shell with limits that are no commands; it is left out",
+            "have a shell with limits that are not commands; it is left out",
             f"`{tool}` left out: it is limited to {words}; say it as a `shell:` scope ({place})",
         )
         return None

@@ -62,7 +62,7 @@ def served_tools(text: str, server: str) -> tuple[list[Served], list[str]]:
     for tool in read_tools(text):
         name = f"mcp__{server}__{tool['name']}" if not tool["name"].startswith("mcp__") else tool["name"]
         if not _NAME.fullmatch(name):
-            decisions.append(f"`{shown(name)}` left out: no name that a policy can hold")
+            decisions.append(f"`{shown(name)}` left out: not a name that a policy can have")
             continue
         arguments, optional, problem = _arguments(tool.get("inputSchema"))
         if problem is not None:
@@ -140,7 +140,7 @@ def _arguments(schema: Any) -> tuple[dict[str, str], list[str], str | None]:
     found: dict[str, str] = {}
     for name, value in properties.items():
         if not _ARGUMENT.fullmatch(name):
-            return {}, [], f"its argument `{shown(name)}` has a name that a policy can't hold"
+            return {}, [], f"its argument `{shown(name)}` has a name that a policy can't have"
         kind = value.get("type") if isinstance(value, dict) else None
         found[name] = _KINDS.get(kind, "json") if isinstance(kind, str) else "json"
     optional = [name for name in found if not isinstance(required, list) or name not in required]

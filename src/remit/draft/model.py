@@ -32,7 +32,7 @@ _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 
 CONFINEMENT = (
-    "# Proposed: commands run inside limits that the kernel holds, made from the rules below (Linux with bubblewrap;",
+    "# Proposed: commands run inside limits that the kernel enforces, from the rules below (Linux with bubblewrap;",
     "# `remit status` says whether this machine can). Then what is not understood needs no question. To switch it on:",
     "# confine: required",
     "# sandbox: {network: policy}           # commands reach only what URL rules name; `remit profile AGENT` shows all",

@@ -113,7 +113,7 @@ def _task(enforcer: Enforcer, call: Call) -> dict[str, Any]:
         ids = [task.capsule.id for task in living]
         if session is None or name not in ids:
             raise GrantError(
-                f"{call.agent} has no living task `{shown(name)}`{suggestion(str(name), ids)}", code="unknown-capsule"
+                f"{call.agent} has no open task `{shown(name)}`{suggestion(str(name), ids)}", code="unknown-capsule"
             )
         choose_task(enforcer.authority.store, enforcer.authority.scribe, session, call.agent, name)
     chosen = chosen_task(enforcer.authority.store, session, call.agent) if session is not None else None

@@ -69,8 +69,8 @@ def read_record(text: str, source: str, skills: Sequence[str] | None = None) -> 
     found = _record.read(_flat(parse(text, source), reader), reader)
     if found is not BAD and REFERENCE in found.get("skills_allowed_default", ()):
         if skills is None:
-            at, help = source, "name its skills beside it (`--skill`)"
-            reader.fail(at, "skills-elsewhere", f"the skills of `{shown(found['agent_id'])}` stand elsewhere", help)
+            at, help = source, "name its skills with `--skill`"
+            reader.fail(at, "skills-elsewhere", f"the skills of `{shown(found['agent_id'])}` are elsewhere", help)
         found["skills_allowed_default"] = tuple(skills or ())
     reader.finish()
     return AgentRecord(found["agent_id"], _agent(found))
@@ -84,7 +84,7 @@ def _flat(root: Node, reader: Reader) -> Node:
     values = {key: value for key, value in root.value.items() if key != "permissions"}
     if inner.kind is MAP:
         for key in inner.value.keys() & values.keys():
-            reader.fail(inner.at_key(key), "duplicate-key", f"`{shown(key)}` stands there twice")
+            reader.fail(inner.at_key(key), "duplicate-key", f"`{shown(key)}` appears twice")
         values = {**values, **inner.value}
     elif inner.scalar() is not None:
         reader.fail(inner.at, "bad-value", "expected the permissions as a mapping")

@@ -69,7 +69,7 @@ def head_of(text: str) -> Head | None:
         raise HeadError("its head is too long")
     rest = text[close + 3 :]
     if text[close - 1] != "\n" or (rest and rest.lstrip(" \t")[:1] not in ("\n", "\r", "")):
-        raise HeadError("`---` stands inside its head, so where that ends is not certain")
+        raise HeadError("`---` appears inside its head, so it is not certain where that ends")
     return Head(text, opening.end(), close)
 
 
@@ -153,11 +153,11 @@ def _changed(head: Head, lines: str, tools: Sequence[str] | None, *, valid: bool
     if node is None:
         if old is None or not valid:
             return text
-        raise HeadError("where `tools` stands is not certain")
+        raise HeadError("it is not certain where `tools` belongs")
     if old is not None and _others(node) != _others(old):
-        raise HeadError("where `tools` stands is not certain")
+        raise HeadError("it is not certain where `tools` belongs")
     if tools is not None and _listed(node.value.get("tools")) != tuple(tools):
-        raise HeadError("where `tools` stands is not certain")
+        raise HeadError("it is not certain where `tools` belongs")
     return text
 
 
@@ -184,15 +184,15 @@ def _block(body: str) -> tuple[int, int] | None:
     starts = [n for n, line in enumerate(lines) if (key := _KEY.match(line)) and key["key"] == "tools"]
     alike = [line for line in lines if re.match(r"""[ \t{]*["']?tools["']?[ \t]*:""", line, re.IGNORECASE)]
     if node is None and len(alike) != len(starts):
-        raise HeadError("its head is not valid YAML, and where `tools` stands is not certain")
+        raise HeadError("its head is not valid YAML, and it is not certain where `tools` belongs")
     if node is not None and ("tools" in node.value) != (len(starts) == 1):
-        raise HeadError("where `tools` stands is not certain")
+        raise HeadError("it is not certain where `tools` belongs")
     if node is not None and any(key.lower() == "tools" and key != "tools" for key in node.value):
         raise HeadError("`tools` is spelt in another way")
     if not starts:
         return None
     if len(starts) > 1:
-        raise HeadError("`tools` stands in it twice")
+        raise HeadError("`tools` appears in it twice")
     first = starts[0]
     last = first + 1
     for number in range(first + 1, len(lines)):

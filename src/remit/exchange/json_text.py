@@ -130,13 +130,13 @@ class _Parser:
         number = _NUMBER.match(self.text, at)
         if number is None or len(number[0]) > 1000:
             comment = self.text[at : at + 2] in ("//", "/*")
-            raise self.wrong(at, "a comment, which JSON has not" if comment else "expected a value")
+            raise self.wrong(at, "a comment, which JSON does not have" if comment else "expected a value")
         return Value(json.loads(number[0]), at, number.end())
 
     def string(self, at: int) -> tuple[str, int]:
         if self.text[at : at + 1] != '"':
             comment = self.text[at : at + 2] in ("//", "/*")
-            raise self.wrong(at, "a comment, which JSON has not" if comment else 'expected `"`')
+            raise self.wrong(at, "a comment, which JSON does not have" if comment else 'expected `"`')
         try:
             found: tuple[str, int] = scanstring(self.text, at + 1, True)
         except json.JSONDecodeError as error:
@@ -152,7 +152,7 @@ class _Parser:
             start = here
             key, here = self.string(here)
             if key in members:
-                raise self.wrong(start, "a key that is there twice")
+                raise self.wrong(start, "a key that appears twice")
             here = self.space(here)
             if self.text[here : here + 1] != ":":
                 raise self.wrong(here, "expected `:`")

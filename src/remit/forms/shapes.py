@@ -81,9 +81,9 @@ class Shape:
         if node.kind is LIST and isinstance(self, MapOf):
             help = self.help or f"write a key for each instead of a list: {{{self.what.upper()}: …}}"
         if isinstance(self, Text) and node.kind is SCALAR and ", " in node.value and help is None:
-            help = f"several stand in a list: [{shown(node.value)}]"
+            help = f"write several as a list: [{shown(node.value)}]"
         if got == "nothing" and help is None:
-            help = "write the value behind the colon, or further in on the next line"
+            help = "write the value after the colon, or indented on the next line"
         return reader.fail(node.at, "bad-value", f"expected {self.expects}, got {got}", help)
 
 

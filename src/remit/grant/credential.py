@@ -364,7 +364,7 @@ def _row(view: Transaction, whose: str = PERSON) -> Kept | None:
     return Kept(bytes(salt), parameters, bytes(found), set_at, public, failures, failed_at)
 
 
-_GONE = "it can't be set anew without it: `remit ledger verify` names what else was changed"
+_GONE = "it can't be set again without it: `remit ledger verify` names what else was changed"
 
 
 def _record(change: Transaction, at: int, what: str, who: str, doing: str) -> None:

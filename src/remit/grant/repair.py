@@ -29,7 +29,7 @@ class Repaired(NamedTuple):
     was: str
     now: str
     gap: bool
-    """Nobody knew how long the machine was off, so everything that ends by itself has ended."""
+    """Nobody knew how long the machine was off, so everything that expires has ended."""
     moved: int
     """How many approvals, questions, tickets and tasks end at another moment now."""
 

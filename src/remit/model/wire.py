@@ -70,7 +70,7 @@ def decode_json(data: bytes, *, limit: int = MAX_LINE) -> Any:
         if _SURROGATE.search(data):
             _no_surrogates(value)
     except _Duplicate:
-        raise CallError("a key stands twice in one object") from None
+        raise CallError("a key appears twice in one object") from None
     except UnicodeEncodeError:
         raise CallError("a lone surrogate in a text") from None
     except (ValueError, RecursionError):

@@ -377,7 +377,7 @@ def verify_archives(folder: Path, verifiers: Sequence[Verifier] = ()) -> list[Ve
     for before, after in pairwise(found):
         left = CompactRange(after.first, [base64.b64decode(part) for part in read_manifest(after.folder).left])
         if (before.end, before.origin, before.root) != (after.first, after.origin, left.root()):
-            raise ArchiveError(f"{after.folder} does not go on where {before.folder} ends")
+            raise ArchiveError(f"{after.folder} does not continue where {before.folder} ends")
     return found
 
 

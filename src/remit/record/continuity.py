@@ -22,8 +22,8 @@ from remit.store.place import check_private, check_private_file
 
 CUT = "the log is shorter than what was signed: it was cut, or restored from an old copy"
 FORKED = "the log is not the one that was signed before: entries were changed or replaced"
-_AGAIN = "put the newest copy back, then a person runs `remit ledger resume`; if there is none, with `--accept-loss`"
-_HELP = "put the folder back from a copy that is as new as the log; on another host, copy it there whole"
+_AGAIN = "restore the newest copy, then a person runs `remit ledger resume`; if there is none, with `--accept-loss`"
+_HELP = "restore the folder from a copy that is as new as the log; on another host, copy it there whole"
 
 
 class Standing(NamedTuple):
@@ -56,7 +56,7 @@ def check_continuity(store: Store, state: Path, *, despite_mark: bool = False) -
         most = max((one.size for one in anchored.values()), default=0)
         if most > signed_size:
             what = f"this machine signed {signed_size} entries, and handed {most} to an anchor"
-            raise LedgerError(f"{what}: an old copy was put back", code="ledger-truncated", help=_AGAIN)
+            raise LedgerError(f"{what}: an old copy was restored", code="ledger-truncated", help=_AGAIN)
         newest = seen if seen is not None and seen.size > signed_size else signed
         now = check_extends(view, newest)
         known: CompactRange | None = view.recall(TREE)
@@ -136,7 +136,7 @@ def check_key_file(path: Path) -> None:
     try:
         found = os.lstat(path)
     except FileNotFoundError:
-        help_ = "put it back from a copy; without one, keep this log as evidence and begin a new one"
+        help_ = "restore it from a copy; without one, keep this log as evidence and start a new one"
         raise LedgerError(f"the key {path.name} is missing", code="key-missing", help=help_) from None
     except OSError:
         raise LedgerError(f"the key {path.name} can't be read", code="key-unreadable") from None

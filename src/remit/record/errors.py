@@ -5,7 +5,7 @@ from __future__ import annotations
 from remit.model.errors import RemitError
 
 STOPPED_HELP = (
-    "look at `remit ledger verify`; put the newest copy of the store back, or keep this one as evidence;"
+    "look at `remit ledger verify`; restore the newest copy of the store, or keep this one as evidence;"
     " then a person runs `remit ledger resume --because REASON`"
 )
 

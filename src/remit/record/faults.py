@@ -41,7 +41,7 @@ _ROTATIONS = {
     ),
 }
 _VERIFY = "look at `remit ledger verify`"
-_EDITED = "put the newest copy back; if there is none, a person runs `remit ledger resume --accept-loss`"
+_EDITED = "restore the newest copy; if there is none, a person runs `remit ledger resume --accept-loss`"
 _TRIGGER = re.compile(r"CREATE TRIGGER (\w+)")
 _TRIGGERS = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
@@ -157,7 +157,7 @@ def trigger_faults(view: Transaction, kind: str) -> Iterator[LedgerFault]:
     if gone := sorted(wanted - there):
         yield LedgerFault("trigger-missing", f"{gone[0]}, which keeps the log append-only, was dropped", help_)
     if more := sorted(there - wanted):
-        yield LedgerFault("trigger-added", f"`{shown(more[0])}` is no trigger of Remit's", help_)
+        yield LedgerFault("trigger-added", f"`{shown(more[0])}` is not a trigger of Remit's", help_)
 
 
 def tail_faults(view: Transaction, count: int = TAIL) -> Iterator[LedgerFault]:

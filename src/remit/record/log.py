@@ -95,4 +95,4 @@ def prove(view: Transaction, log: Log, seq: int, entry: Stored | None = None) ->
             path = inclusion_proof(seq, checkpoint.size, hashes(view).hash_at)
             return Proof(seq, tuple(path), note.decode(), entry.body)
     help_ = "`remit ledger anchor push` signs one"
-    raise LedgerError(f"no checkpoint is over entry {seq} yet", code="not-signed", help=help_)
+    raise LedgerError(f"no checkpoint covers entry {seq} yet", code="not-signed", help=help_)

@@ -145,7 +145,7 @@ class Note:
 def sign(text: str, *signers: Signer) -> str:
     """A note with plain signatures."""
     if not signers:
-        raise NoteError("a note without a signature is no note")
+        raise NoteError("a note needs a signature")
     return text + "\n" + "".join(signer.line(text) for signer in signers)
 
 

@@ -336,7 +336,7 @@ def _open(
             raise LedgerError("neither a project nor a state directory is named", code="no-ledger")
         state = state_directory(root)
     if not create and url is None and not os.path.lexists(state / FILE):
-        raise LedgerError("there is no ledger here yet", code="no-ledger", help=f"it would lie in {state}")
+        raise LedgerError("there is no ledger here yet", code="no-ledger", help=f"it would be in {state}")
     make_private(state)
     store = open_store(url, state, timeout=timeout)
     try:

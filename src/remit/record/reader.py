@@ -148,7 +148,7 @@ def entry_at(view: Transaction, seq: int) -> Stored:
     if not row[2]:
         found = archive_of(view, seq)
         where = found.where if found is not None else "an archive that no entry names"
-        help_ = "give the folder that it lies in now: --archive DIR"
+        help_ = "give the folder that it is in now: --archive DIR"
         raise LedgerError(f"entry {seq} was archived in {where}", code="archived", help=help_)
     return Stored(int(row[0]), bytes(row[1]), bytes(row[2]))
 

@@ -62,7 +62,7 @@ def resume(opened: OpenLog, *, because: str, who: str, accept_loss: bool) -> int
     forgotten: CompactRange | None = None
     if found.fault is not None:
         if not accept_loss:
-            help_ = "put the newest copy back; if there is none, `--accept-loss` goes on from the log as it is"
+            help_ = "restore the newest copy; if there is none, `--accept-loss` continues from the log as it is"
             raise LedgerError(f"the log is still not what it was: {found.fault}", code=found.fault.code, help=help_)
         with suppress(LedgerError):
             forgotten = opened.memory.signed()

@@ -47,8 +47,8 @@ _NEW = f"{FILE}.new"
 _ANY = "SELECT seq, hash, stamp FROM leaf WHERE stamp IS NOT NULL LIMIT 1"
 _WHAT = f"the key {FILE}"
 _HELP = (
-    "put it back from a copy; on another host, copy the folder there whole;"
-    " without a copy, keep this log as evidence and begin a new one"
+    "restore it from a copy; on another host, copy the folder there whole;"
+    " without a copy, keep this log as evidence and start a new one"
 )
 
 

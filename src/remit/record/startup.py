@@ -19,7 +19,7 @@ from remit.store.interface import Transaction
 HELP = "look at `remit ledger verify`; restore the newest copy, or keep this one as evidence and begin a new log"
 
 REPLACED = "which never handed it any: the state directory was removed or replaced, or the anchor is not its own"
-NEW_LOG = "put it back from a copy; for a new log, name a new place for the anchor, and keep the old one as evidence"
+NEW_LOG = "restore it from a copy; for a new log, name a new place for the anchor, and keep the old one as evidence"
 
 
 class AnchorReply(NamedTuple):
@@ -56,7 +56,7 @@ def check_anchors(log: Log, memory: Memory, *, full: bool = True, also: Sequence
         if last is not None and found.error is None and found.asked and (kept is None or kept.size < last.size):
             has = f"only {kept.size}" if kept is not None else "none"
             warnings.append(f"{found.anchor} was handed a checkpoint of {last.size} entries, and keeps {has}")
-    warnings += [f"{name} is an anchor no more, and nobody removed it by a command" for name in handed]
+    warnings += [f"{name} is no longer an anchor, and no command removed it" for name in handed]
     return warnings
 
 

@@ -99,7 +99,7 @@ def place_of(view: Transaction, name: str) -> Place:
     stamps = stamps_of(view)
     if stamps is None or found.next == 0 or found.stamp == _stamp(stamps, name, found):
         return found
-    return Place(to=found.to, error="its place was changed by something other than Remit: all is sent again")
+    return Place(to=found.to, error="its position was changed by something other than Remit: everything is sent again")
 
 
 def _stamp(stamps: Stamps, name: str, place: Place) -> str:

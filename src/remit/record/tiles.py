@@ -127,7 +127,7 @@ class _Export:
         for start in range(0, size, WIDTH):
             bundle = list(islice(remaining, min(WIDTH, size - start)))
             if len(bundle) < min(WIDTH, size - start):
-                raise TilesError(f"the checkpoint is over {size} entries, but there are {start + len(bundle)}")
+                raise TilesError(f"the checkpoint covers {size} entries, but there are {start + len(bundle)}")
             self._put(bundle_path(start // WIDTH, len(bundle)), encode_bundle(bundle))
             leaves = [leaf_hash(entry) for entry in bundle]
             if len(leaves) == WIDTH:
@@ -137,7 +137,7 @@ class _Export:
             if progress is not None:
                 progress(start + len(bundle))
         if next(remaining, None) is not None:
-            raise TilesError(f"the checkpoint is over {size} entries, but there are more")
+            raise TilesError(f"the checkpoint covers {size} entries, but there are more")
         leaves_range = CompactRange()
         leaves_range.extend(last)
         if CompactRange(size, [*tiles.hashes, *leaves_range.hashes]).root() != self.checkpoint.root:

@@ -31,7 +31,7 @@ def stamp_all(change: Transaction, stamps: Stamps, signed: CompactRange | None) 
         return
     if not fits and (signed is None or signed.size):
         what = "the log is older than stamps, and not the one that was signed last: it can't be stamped"
-        raise LedgerError(what, code="ledger-forked", help="put back the newest copy, with its `keys` folder")
+        raise LedgerError(what, code="ledger-forked", help="restore the newest copy, with its `keys` folder")
     change.run_many("UPDATE leaf SET stamp = ? WHERE seq = ?", found)
     change.note(STAMPS, STAMPS, stamps)
     append(change, [event_entry("start", time.time_ns(), WRITER, {"what": "stamps"}, {})], WRITER)

@@ -194,7 +194,7 @@ class Tree:
             message = f"{self.size} entries, but the {what} is over {size}: the end was cut off"
             raise Problem(f"shorter-than-{what}", message, self.size, size - 1)
         if self.size and not self.confirmed:
-            raise Problem("checkpoint-missing", f"no checkpoint is over any of the {self.size} entries")
+            raise Problem("checkpoint-missing", f"no checkpoint covers any of the {self.size} entries")
         unsigned, (checkpoints, anchors) = self.size - self.confirmed, self.passed.values()
         return Report(self.size, checkpoints, anchors, self.origin, self.root(), unsigned)
 
@@ -404,7 +404,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     print(f"verified: {report.origin}, {report.size} entries, root {base64.b64encode(report.root).decode()}")
     if given.path.is_dir() and not anchors:
-        print("no anchor was given: entries that were cut off the end would not be missed")
+        print("no anchor was given: nobody would notice if entries were cut off the end")
     return 0
 
 

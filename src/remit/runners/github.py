@@ -77,7 +77,7 @@ class GitHubCLIRunner(Runner):
         try:
             return msgspec.json.decode(found.out)
         except msgspec.DecodeError as error:
-            raise RunnerError(f"`gh` answered with something else than JSON: {error}") from None
+            raise RunnerError(f"`gh` answered with something other than JSON: {error}") from None
 
     def _check(self, words: tuple[str, ...], directory: Path) -> None:
         """`gh` runs git in the directory: what lies there must be a repository that git may run in."""

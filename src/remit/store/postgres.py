@@ -205,7 +205,7 @@ class PostgresStore(BaseStore[Link, PostgresTransaction]):
             failure.uncertain = True
             raise failure from error
         if status != "COMMIT":  # the server answers ROLLBACK if a statement had failed
-            raise StoreMisused("nothing was kept, since a statement had failed")
+            raise StoreMisused("nothing was saved, since a statement had failed")
 
     def _rollback(self, connection: Link) -> bool:
         try:

@@ -402,5 +402,5 @@ def _examine(connection: sqlite3.Connection, path: Path) -> None:
     if found != ["ok"]:
         raise StoreCorrupt(
             f"`{path}` is damaged: {found[0] if found else 'no answer'}",
-            help="restore it from a backup, or move it away to start anew",
+            help="restore it from a backup, or move it away to start again",
         )

@@ -56,7 +56,8 @@ def _run(rulebook: Rulebook, file: TestFile, test: PolicyTest) -> TestResult:
     expected = _words(test.expect)
     wrong = differences(test.expect, decision)
     outcome: Outcome = "failed" if wrong else "passed"
-    message = "; ".join([*wrong, f"because {decision.reason}"]) if wrong else ""
+    said = ("decision", "code")  # `expected` and `got` have these
+    message = "; ".join([*(text for name, text in wrong.items() if name not in said), decision.reason]) if wrong else ""
     return TestResult(test.name, file.source, test.at, outcome, expected, got, message)
 
 
@@ -72,9 +73,9 @@ def _facts(rulebook: Rulebook, file: TestFile, test: PolicyTest) -> Facts:
     return facts
 
 
-def differences(expected: Expected, decision: Decision) -> list[str]:
-    """What the decision says otherwise than expected."""
-    found = []
+def differences(expected: Expected, decision: Decision) -> dict[str, str]:
+    """What the decision says otherwise than expected, by name."""
+    found = {}
     pairs = (
         ("decision", expected.decision, decision.verdict.word),
         ("code", expected.code, decision.code),
@@ -85,7 +86,7 @@ def differences(expected: Expected, decision: Decision) -> list[str]:
     )
     for name, wanted, got in pairs:
         if wanted is not None and wanted != got:
-            found.append(f"{name} is {got}, expected {wanted}")
+            found[name] = f"{name} is {got}, expected {wanted}"
     return found
 
 

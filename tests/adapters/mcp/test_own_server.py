@@ -215,7 +215,7 @@ def test_an_agent_with_several_tasks_chooses_one(choosing: Own):
     assert choosing.own("remit_task", {"capsule": "TASK-2"}, "asker")["chosen"] == "TASK-2"
     assert choosing.ask("Read", read, "asker", **QUIET).decision == "allow"
     assert choosing.intent()["capsule"] == "TASK-2"
-    choosing.try_to("remit_task", choosing.stamped("remit_task", {"capsule": "TASK-9"}, "asker"), "no living task")
+    choosing.try_to("remit_task", choosing.stamped("remit_task", {"capsule": "TASK-9"}, "asker"), "no open task")
     with authority(choosing) as own:
         own.end("TASK-2", by="ann")
     assert choosing.ask("Read", read, "asker", **QUIET).decision == "allow"

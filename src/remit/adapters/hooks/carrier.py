@@ -173,7 +173,7 @@ class HookAnswerer:
         texts = []
         if told:
             again = f"then run `remit install {self.host.name}`"
-            texts.append(f"its hook is gone from {', '.join(told)}; look who took it away, {again}")
+            texts.append(f"its hook is gone from {', '.join(told)}; find out who removed it, {again}")
         self.look(installed)
         quiet = silence.sessions(self.state, self.host.name)
         if quiet and copies.news(self.state, installed, quiet, session, about="quiet")[0]:
@@ -344,7 +344,7 @@ class HookCarrier(Carrier):
             reason = f"{self.answerer.host.name} can't tell {judged.decision.tool} who makes this call"
             raise GuardError(reason, code="not-stamped")
         if judged.decision.tool == ACKNOWLEDGE and not self.event.named:
-            reason = f"{self.answerer.host.name} does not say which agent calls, so nobody acknowledges here"
+            reason = f"{self.answerer.host.name} does not say which agent calls, so nobody can acknowledge here"
             raise GuardError(reason, code="not-stamped")
         if judged.others:
             reason = f"{judged.call.agent} was handed work in several ways, and nobody can tell for which it calls"

@@ -66,7 +66,7 @@ def why_not(host: Host, event: Event, roots: list[str]) -> str | None:
         named = next((root for root in roots if root in text), None)
         if named is None:
             return None
-        return f"it names {named}, which Remit minds, and nobody can tell what this tool would change there"
+        return f"it names {named}, which Remit protects, and nobody can tell what this tool would change there"
     rulebook = build_rulebook(
         {
             "remit": 1,
@@ -81,9 +81,9 @@ def why_not(host: Host, event: Event, roots: list[str]) -> str | None:
     facts = open_root(Path("/"), Path("/"), Facts(store=True, guarded=keep, sealed=tuple(roots)))[1]
     found = foreseen(rulebook, call, facts)
     if found.code == "protected":
-        return f"{found.reason}: the session was started outside of the project that Remit minds there"
+        return f"{found.reason}: the session was started outside of the project that Remit protects there"
     if found.verdict is DENY or found.code == "target-unknown" or found.grade != UNDERSTOOD:
-        return "nobody can tell what it would change, and it names a project that Remit minds"
+        return "nobody can tell what it would change, and it names a project that Remit protects"
     return None
 
 

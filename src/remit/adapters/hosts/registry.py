@@ -55,7 +55,7 @@ def find(name: str) -> Host:
     target = catalog.added_hosts().get(name)
     if target is None and name in (editors := _editors()):
         help_ = f"its agents run the hooks of {editors[name]}: `remit install {editors[name]}`"
-        raise UnknownHost(f"`{shown(name)}` is no host of its own", help=help_)
+        raise UnknownHost(f"`{shown(name)}` is not a host of its own", help=help_)
     if target is None:
         raise UnknownHost(f"unknown host `{shown(name)}`{suggestion(name, names())}")
     module, _, attribute = target.partition(":")

@@ -384,7 +384,7 @@ def _definitions(
         elif Path(seen.folders[0]) not in one.path.parents:
             warnings.append(f"{name}: left as it is, since it belongs to all projects of the user")
         elif os.path.realpath(one.path) != str(one.path):
-            warnings.append(f"{name}: left as it is, since it is a symlink or lies behind one")
+            warnings.append(f"{name}: left as it is, since it is a symlink, or below one")
         else:
             change = _definition(place, rulebook, one, files.get(str(one.path)), now, warnings)
             found.extend([change] if change is not None else [])
@@ -402,7 +402,7 @@ def _definition(
         new = place.setup.set_tools(text, tools)
     except (RemitError, UnicodeDecodeError) as error:
         error = RemitError("it is not UTF-8") if isinstance(error, UnicodeDecodeError) else error
-        warnings.append(f"{relative(one.path, place.root)}: left as it is: {error}; the hook binds it all the same")
+        warnings.append(f"{relative(one.path, place.root)}: left as it is: {error}; the hook binds it anyway")
         return None
     if new == text and earlier is None:
         return None

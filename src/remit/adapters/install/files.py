@@ -37,7 +37,7 @@ def read_file(path: Path, root: Path) -> bytes | None:
     try:
         if os.path.realpath(path) != str(path):
             raise EditError(
-                f"{name}: is a symlink or lies behind one",
+                f"{name}: is a symlink, or below one",
                 code="symlink",
                 help="replace the symlink by a plain file; Remit writes no file through one",
             )

@@ -136,7 +136,7 @@ class Conversation:
 
     def _list(self, params: dict[str, Any]) -> dict[str, Any]:
         if params.get("cursor") is not None:
-            raise ProtocolError(BAD_PARAMS, "all tools stand in one list: there is no such `cursor`")
+            raise ProtocolError(BAD_PARAMS, "all tools are in one list: there is no such `cursor`")
         return {"tools": self._tools.listed()}
 
     def _call(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def _decoded(line: bytes) -> dict[str, Any]:
     try:
         found = decode_json(line, limit=LIMIT)
     except CallError as error:
-        raise ProtocolError(PARSE, f"this is no JSON that can be read: {error}") from None
+        raise ProtocolError(PARSE, f"this is not readable JSON: {error}") from None
     if type(found) is not dict or found.get("jsonrpc") != "2.0":
         raise ProtocolError(INVALID, "a message is one object of JSON-RPC 2.0")
     return found

@@ -83,9 +83,7 @@ def call_lines(asked: AskState, now: str, sealed: dict[str, Any] | None, *, full
     if not said:
         lines.append("  it made no statement")
     if sealed is None:
-        lines.append(
-            "  the arguments are not kept any more, as it was answered; the ledger has what may be kept of them"
-        )
+        lines.append("  the arguments were discarded after the answer; the ledger has what may be kept of them")
         return lines
     if sealed.get("cwd") is not None:
         lines += ["  working directory", f"    {BAR}{marked(str(sealed['cwd']))}"]
@@ -152,7 +150,7 @@ def _differences(living: Living, tool: Tool | None, sealed: dict[str, Any]) -> l
 def _understood(rulebook: Rulebook | None, tool: Tool | None, args: Any) -> list[str]:
     """What shell and SQL texts among the arguments do, and how far they reach."""
     if rulebook is None or tool is None:
-        return ["  what its arguments are is not known here: the policy does not declare the tool"]
+        return ["  the policy does not declare this tool, so its arguments are not known here"]
     lines: list[str] = []
     for reading in _readings(rulebook, tool, args):
         lines.append(f"  what {bounded(reading['arg'], 100)} does, as {reading['kind']} reads it:")

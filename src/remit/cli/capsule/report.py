@@ -145,7 +145,7 @@ def _text(report: TaskReport, calls: Calls, prompts: dict[str, int]) -> Iterator
         how = f" ({ran.result})" if ran.result is not None else ""
         yield f"  ran {bounded(ran.command, 300)}{how}"
     if report.anything:
-        yield f"  {counted(report.anything, 'call')} with code, or with files that nobody can tell: see --against"
+        yield f"  {counted(report.anything, 'call')} with code, or with files that no text names: see --against"
     yield from _asks([one for one in report.asks if one.ask.capsule == state.task.capsule.id])
     yield from _below(report.below, prompts)
     yield from unused_lines(state, report.unused)
@@ -243,7 +243,7 @@ def _asks(asks: list[AskState]) -> Iterator[str]:
     yield f"  prompts: {len(asks)}" + (f", {people} of them for people" if people != len(asks) else "")
     took = sorted(t for one in asks if (t := seconds_between(one.ask.asked, one.answered)) is not None)
     if took:
-        yield f"  answered after {lasting(took[len(took) // 2])} in the middle, {lasting(took[-1])} at most"
+        yield f"  answered after {lasting(took[len(took) // 2])} (median), {lasting(took[-1])} at most"
     for one in asks:
         by = f" by {bounded(one.by, 120)}" if one.by else ""
         after = f" after {lasting(seconds_between(one.ask.asked, one.answered))}" if one.answered else ""

@@ -28,10 +28,8 @@ def task_lines(rulebook: Rulebook | None, task: Task) -> Iterator[str]:
     for text in task.constraints:
         yield from _said("constraint, in words", text)
     if capsule.parent is not None:
-        yield f"  part of {marked(capsule.parent)}: all that binds that one binds this one too"
-    yield (
-        f"  until {capsule.expires}" if capsule.expires is not None else "  without an end: it lasts until it is ended"
-    )
+        yield f"  part of {marked(capsule.parent)}: everything that binds that task binds this one too"
+    yield (f"  until {capsule.expires}" if capsule.expires is not None else "  no end: it lasts until somebody ends it")
     for name, rules in (("may", capsule.may), ("may_not", capsule.may_not), ("must_ask", capsule.must_ask)):
         if rules is not None:
             yield from (f"  {_WORDS[name]}: {bounded(rule_text(rule), 2_000)}" for rule in rules)

@@ -29,7 +29,7 @@ def edits_text(edits: Edits) -> str:
 def closing(edits: Edits, written: bool) -> str:
     """What it comes to."""
     if edits.nothing:
-        text = f"{edits.place.name}: nothing to be done\n"
+        text = f"{edits.place.name}: nothing to do\n"
     elif written:
         places = ", ".join(shown(one.path, 300) for one in edits.record.copies)
         text = f"{edits.place.name}: installed; hooks in {places}\n"

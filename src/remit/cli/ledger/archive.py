@@ -44,7 +44,7 @@ def command(
     Example: `remit ledger archive --to archive-2026 --before 2027-01-01`
     """
     if (before is None) == (keep is None):
-        raise InputError("say what is old: --before MOMENT, or --keep N")
+        raise InputError("say what to archive: --before MOMENT, or --keep N")
     moment = moment_option(before, "--before")
     with (find_ledger if dry_run else ledger_to_change)(policy, state) as opened:
         streams = _streams(opened, policy, state)
@@ -109,7 +109,7 @@ def _say(done: Archived, held: list[str], *, json: bool) -> int:
         found: dict[str, Any] = {**done._asdict(), "folder": str(done.folder), "entries": done.end - done.first}
         out_ascii({**found, "may_still_hold": held})
     else:
-        kept = f"; {done.kept} of them stay here too, since something rests on them" if done.kept else ""
+        kept = f"; {done.kept} of them also stay here, since something depends on them" if done.kept else ""
         out(f"archived entries {done.first} to {done.end - 1} in {shown(done.folder, 300)}{kept}\n")
         err("check it with: remit ledger verify " + shown(done.folder.parent, 300))
         for one in held:

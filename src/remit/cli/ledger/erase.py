@@ -55,9 +55,9 @@ def command(
     """
     named = [bool(seq), call is not None, agent is not None or before is not None]
     if sum(named) != 1:
-        raise InputError("name what is to go by --seq, by --call, or by --agent and --before")
+        raise InputError("name what to erase: by --seq, by --call, or by --agent and --before")
     if archive and not seq:
-        raise InputError("--archive goes with --seq: an archive is not looked through for calls and agents")
+        raise InputError("--archive goes with --seq: an archive is not searched for calls and agents")
     which = Which(tuple(seq or ()), call, agent, moment_option(before, "--before"))
     with (find_ledger if dry_run else ledger_to_change)(policy, state) as opened:
         with opened.store.read() as view:
@@ -68,7 +68,7 @@ def command(
         else:
             if count and not yes:
                 if not person_there():
-                    raise InputError("erasing can't be undone: say --yes")
+                    raise InputError("erasing can't be undone: add --yes")
                 typer.confirm(f"erase the values of {count} entries, for good?", abort=True)
             entries, values = erase(opened.store, which, user_name(who), archive or ()) if count else (0, 0)
             held = [] if leave and values else opened.store.settle(shrink=compact)

@@ -41,7 +41,7 @@ def command(
     Example: `remit ledger resume --because 'disk replaced'`
     """
     if not because.strip():
-        raise InputError("say why it may go on: --because REASON")
+        raise InputError("say why it may resume: --because REASON")
     with find_ledger(policy, state) as opened:
         found = look(opened)
         for line in dict.fromkeys((found.mark and found.mark.message, found.fault and str(found.fault))):
@@ -51,12 +51,12 @@ def command(
         force = read_in_force(root, opened.store)
         living = Living(path, root, opened, Authority(opened.store, opened.vault))
         book = force.rulebook.book if force.rulebook is not None else None
-        who = living.person(book, "let the ledger go on", may=OPERATOR, who=who_, yes=yes).name
+        who = living.person(book, "resume the ledger", may=OPERATOR, who=who_, yes=yes).name
         seq = resume(opened, because=because.strip()[:1000], who=who, accept_loss=accept_loss)
     if json:
         out_ascii({"resumed": seq, "by": who})
     else:
-        out(f"{paint('✅', 'green')} the ledger goes on, by {shown(who)}; entry {seq} says why\n")
+        out(f"{paint('✅', 'green')} the ledger is resumed, by {shown(who)}; entry {seq} says why\n")
         if found.fault is not None:
             err(f"remit: {_LOST}")
     return FINE

@@ -43,7 +43,7 @@ def command(
     Examples: `remit ledger stream`, `remit ledger stream --once`
     """
     if once and follow:
-        raise InputError("--once ends when all is delivered, --follow goes on: give one of them")
+        raise InputError("--once stops when everything is delivered, --follow continues: give one of them")
     with find_ledger(policy, None) as opened:
         streams = _streams(find_policy(policy).absolute().parent, opened.store, name)
         delivery = Delivery(opened.store, opened.origin, opened.state, open_destination)
@@ -68,7 +68,7 @@ def line(one: Backlog) -> str:
     """One stream for people."""
     last = f", last on {shown(one.at, 30)}" if one.at else ", nothing delivered yet"
     waiting = f"{counted(one.waiting, 'entry')} waiting" if one.waiting else "all delivered"
-    missing = f"; {one.archived} archived entries never came this way" if one.archived else ""
+    missing = f"; {one.archived} archived entries were never delivered" if one.archived else ""
     error = paint(f"\n    {shown(one.error, 300)}", "red") if one.error else ""
     return f"{shown(one.name)} → {shown(one.to, 300)}: {waiting}{last}{missing}{error}"
 

@@ -66,7 +66,7 @@ def command(
     else:
         out(as_text(found))
         if stops is not None:
-            out("   nobody writes to this log any more: put it right, then run `remit ledger resume`\n")
+            out("   nothing is written to this log any more: repair it, then run `remit ledger resume`\n")
     return FINE if found.verified else NOT_VERIFIED
 
 
@@ -94,7 +94,7 @@ def _verify_folder(folder: Path, key: list[str] | None, kept: list[bytes], *, ca
     said = f"entries {first.first} to {last.end - 1} in {counted(len(found), 'archive')}, {counted(values, 'value')}"
     out(f"{paint('verified', 'green')}: {shown(first.origin, 255)}, {said}\n")
     if not key:
-        out("   with the keys that lie beside it: give the one that you keep yourself (--key VKEY)\n")
+        out("   with the keys that are stored beside it; better, give the one that you keep yourself (--key VKEY)\n")
     return FINE
 
 
@@ -183,7 +183,7 @@ def as_text(found: Audit) -> str:
             more = f" and {len(found.archives) - 3} more" if len(found.archives) > 3 else ""
             lines.append(f"   {found.archived} of them archived in {where}{more}; root checked")
         if report.unsigned:
-            lines.append(f"   under no checkpoint yet: the last {counted(report.unsigned, 'entry')}")
+            lines.append(f"   not covered by a checkpoint yet: the last {counted(report.unsigned, 'entry')}")
     for problem in found.problems:
         where = f"entry {problem.first}: " if problem.first is not None and problem.first == problem.last else ""
         said = f"{where}{shown(problem.message, 500)} ({shown(problem.code)})"
@@ -197,7 +197,7 @@ def as_text(found: Audit) -> str:
         said = shown(asked.error, 300) if asked.error is not None else kept
         lines.append(f"   anchor {shown(asked.anchor, 300)}: {said}")
     if not found.asked:
-        lines.append("   no anchor: nobody would miss entries that were cut off the end together with all signatures")
+        lines.append("   no anchor: nobody would notice if entries were cut off the end together with all signatures")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -83,7 +83,7 @@ class GitAnchor:
 
     def _check(self, tip: str) -> None:
         if self._git("ls-tree", "--name-only", tip) != NAME:
-            raise AnchorMalformed(f"{self.describe()} holds something else than checkpoints; choose another branch")
+            raise AnchorMalformed(f"{self.describe()} holds something other than checkpoints; choose another branch")
 
     def _git(self, *words: str, feed: bytes = b"") -> str:
         return self._run(*words, feed=feed).decode("utf-8", "replace").strip()

@@ -131,7 +131,7 @@ def _read_to_end(line: socket.socket) -> None:
     for _ in range(1000):
         if not line.recv(4096):
             return
-    raise OSError("the server keeps talking")
+    raise OSError("the server keeps sending")
 
 
 def _shortened(event: Event) -> Event:

@@ -299,7 +299,7 @@ def _findings(
     for one in ledger.streams:
         if one.error is not None:
             text = f"the stream `{one.name}` fails, and {one.waiting} entries wait for it: {one.error}"
-            yield Finding("fault", "stream-failed", text, "look at `remit ledger stream`; nothing is lost meanwhile")
+            yield Finding("fault", "stream-failed", text, "look at `remit ledger stream`; no entry is lost")
     if clock is not None and clock.doubt is not None:
         yield Finding("fault", "clock-in-doubt", clock.doubt, "run `remit clock`")
     if credential is not None and not credential.set and not credential.lifted and policy.at is not None:

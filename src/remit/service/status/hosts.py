@@ -138,7 +138,7 @@ def _record_faults(
     elif installed.policy != str(policy):
         yield Finding("note", "other-policy", f"it was installed with the policy {shown(installed.policy, 300)}")
     if not client_is_current(state, host):
-        text = "the file by which the hook knows how to refuse, and who attends, is wrong: it only denies"
+        text = "the file that tells the hook how to refuse, and who attends, is wrong: the hook only denies"
         yield _fault("client-file", text, again)
     if rulebook is not None and main is None:
         text = f"the policy does not say who the main agent of {installed.host} is: everything it does is denied"

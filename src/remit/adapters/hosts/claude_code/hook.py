@@ -93,7 +93,7 @@ def _question(found: dict[str, Any]) -> Event:
     agent = found.get("agent_type")
     handed = found.get("agent_id") is not None
     if agent is None and handed:
-        raise CallError("`agent_id` stands without `agent_type`")
+        raise CallError("`agent_id` comes without `agent_type`")
     cwd = _text(found, "cwd")
     if not cwd.startswith("/"):
         raise CallError("`cwd` must be an absolute path")

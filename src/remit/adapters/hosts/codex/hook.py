@@ -40,7 +40,7 @@ def read_event(data: bytes) -> Event:
         return Event("other")
     agent, handed = found.get("agent_type"), found.get("agent_id") is not None
     if agent is None and handed:
-        raise CallError("`agent_id` stands without `agent_type`")
+        raise CallError("`agent_id` comes without `agent_type`")
     if agent is not None and (not isinstance(agent, str) or not agent):
         raise CallError("`agent_type` must be text")
     return Event(

@@ -316,7 +316,7 @@ def _parsed(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise TomlError(f"it is no TOML: {error}") from None
+        raise TomlError(f"it is not TOML: {error}") from None
 
 
 def _quoted(text: str) -> str:

@@ -56,7 +56,7 @@ def read_event(data: bytes) -> Event:
         raise CallError("`timestamp` must be a number")
     agent, handed = found.get("agentType"), found.get("agentId") is not None
     if agent is None and handed:
-        raise CallError("`agentId` stands without `agentType`")
+        raise CallError("`agentId` comes without `agentType`")
     if agent is not None and (not isinstance(agent, str) or not agent):
         raise CallError("`agentType` must be text")
     parent = found.get("parentAgentId")

@@ -150,7 +150,7 @@ class CopilotSetup(JsonSetup):
             return Said(None, alarm="the host does not know its decision")
         editor = found.get("hookSpecificOutput")
         if not isinstance(editor, dict) or editor.get("permissionDecision") != decision:
-            return Said(None, alarm="it says something else to VS Code")
+            return Said(None, alarm="it tells VS Code something else")
         if (code != 0) != (decision == "deny") or code not in (0, 2):
             return Said(None, alarm=f"it ended with {code}")
         return Said(decision, reason)
