@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import datetime
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +12,7 @@ import msgspec
 
 from remit.cli.common import FINE, write_file
 from remit.cli.options import JsonOption
-from remit.cli.output import columns, out, out_json, paint
+from remit.cli.output import columns, out, out_json, paint, watched
 from remit.cli.parameters import Argument, Option
 from remit.draft.teams import teams
 from remit.explain.visible import bounded
@@ -64,23 +62,6 @@ def command(
             out(f"the page is {bounded(str(html), 200)}\n")
     worst = {Weight.ERROR, Weight.WARNING} if strict else {Weight.ERROR}
     return FOUND if any(one.weight in worst for one in survey.findings) else FINE
-
-
-@contextmanager
-def watched(*, machine: bool) -> Iterator[Callable[[str], None] | None]:
-    """How far a scan has come, on one line of a terminal that is gone afterwards; None where nobody watches."""
-    if machine or sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-
-    def show(text: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
-
-    try:
-        yield show
-    finally:
-        show("")
 
 
 def text_of(survey: Survey, *, every: bool = False) -> str:
