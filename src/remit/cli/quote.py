@@ -40,15 +40,21 @@ def quote(policy: Path, rule: str | None) -> list[str]:
 def _quoted(place: tuple[list[str], int, int] | None) -> list[str]:
     if place is None:
         return []
-    rows, line, _ = place
+    rows, line, column = place
     first, last = max(1, line - _BEFORE), min(len(rows), line + _AFTER)
     width = len(str(last))
     found = []
     for number in range(first, last + 1):
         row = rows[number - 1].rstrip("\r")
         mark = ">" if number == line else " "
-        found.append(f"{mark} {number:>{width}} | {shown(row, _WIDTH)}".rstrip())
+        start = _start(row, column) if number == line else 0
+        found.append(f"{mark} {number:>{width}} | {'…' if start else ''}{shown(row[start:], _WIDTH)}".rstrip())
     return found
+
+
+def _start(row: str, column: int) -> int:
+    """Where a long line begins to be shown, so that the column is in sight."""
+    return max(0, column - 1 - _LEFT) if len(row) > _WIDTH else 0
 
 
 def frame(policy: Path, place: str) -> list[str]:

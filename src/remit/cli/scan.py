@@ -16,7 +16,7 @@ from remit.cli.output import columns, out, out_json, paint, watched
 from remit.cli.parameters import Argument, Option
 from remit.draft.teams import teams
 from remit.explain.visible import bounded
-from remit.model.text import counted, shown
+from remit.model.text import brief, counted
 from remit.scan.board import COLUMNS, SIGNS, board
 from remit.scan.model import Finding, Survey, Weight
 from remit.scan.page import html_page
@@ -30,7 +30,7 @@ _SHORT = {"network": "net", "delegate": "hand"}
 _EACH = 5
 _ROWS = 40
 _NAME = 28
-"""How many letters of an agent's name are shown; `…` stands for the rest."""
+"""How many letters of an agent's name are shown; `…` stands for its middle."""
 
 
 def command(
@@ -90,7 +90,7 @@ def _matrix(survey: Survey, *, every: bool) -> Iterable[str]:
     if not lines:
         return
     rows = lines if every else lines[:_ROWS]
-    names = {line.agent: shown(line.agent, _NAME) for line in rows}
+    names = {line.agent: brief(line.agent, _NAME) for line in rows}
     width = max(map(columns, names.values()))
     yield ""
     yield " " * width + "  " + " ".join(f"{_SHORT.get(column, column):>6}" for column in COLUMNS)

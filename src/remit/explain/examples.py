@@ -1,12 +1,11 @@
 """Examples of calls that pass, that are asked about and that are denied: each one decided as a real call would be.
 
-found = examples_of(rulebook, "support", "refund", matrix.cell("refund", "support"))
+found = examples_of(rulebook, "support", "refund")
 found.denied[0]     # Example({"amount": 51}, "amount must be at most 50 …")
 """
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -14,7 +13,6 @@ import msgspec
 from remit.analyze.candidates import varied
 from remit.decide import decide
 from remit.decide.preview import cell_of
-from remit.explain.cells import MatrixCell
 from remit.model.rulebook import Rulebook
 from remit.model.terms import CONTEXT_KEYS
 
@@ -42,18 +40,15 @@ class Examples(msgspec.Struct, frozen=True):
     denied: tuple[Example, ...] = ()
 
 
-def examples_of(rulebook: Rulebook, caller: str, tool: str, shown: MatrixCell) -> Examples:
-    """The examples of a cell; paths are taken as they are written, and a required task as there.
-
-    Where every call is denied, one of them is enough."""
+def examples_of(rulebook: Rulebook, caller: str, tool: str) -> Examples:
+    """The examples; paths are taken as they are written, and a required task as there."""
     cell = cell_of(rulebook, caller, tool)
     if cell is None:
         return Examples()
     found: dict[str, list[Example]] = {"allow": [], "ask": [], "deny": []}
     reasons: set[tuple[str, str]] = set()
     seen: set[bytes] = set()
-    tried = varied(cell, _FIRST) if shown.verdict != "deny" else islice(varied(cell, 1), 1)
-    for number, (call, facts, changed) in enumerate(tried):
+    for number, (call, facts, changed) in enumerate(varied(cell, _FIRST)):
         context = {name: value for name in _KNOWN if (value := getattr(call.context, name))}
         key = msgspec.json.encode([call.args, context])
         if number >= _TRIED or key in seen:

@@ -119,7 +119,9 @@ def _details(
             if progress is not None and len(cells) % _STEP == 0:
                 progress(f"examples for {len(cells)} of {every} cells")
             cell = matrix.cell(tool, caller)
-            found = Examples() if rulebook is None else examples_of(rulebook, caller, tool, cell)
+            found = Examples()
+            if rulebook is not None and cell.symbol != DENIED:  # of a denied cell the panel shows none
+                found = examples_of(rulebook, caller, tool)
             cells[f"{column}-{row}" if transpose else f"{row}-{column}"] = _detail(caller, tool, cell, found)
             lines |= {
                 place: [shown(line, _LINE) for line in quote(place)] for place in cell.rules if place not in lines

@@ -370,9 +370,9 @@ class UrlKind(Kind):
         if unit.wide:
             return None if unit.untold else f"url: {in_quotes(unit.value.text)}"
         url = unit.value
-        port = "" if url.port is None else f":{url.port}"
-        for rest in (f"{port}{url.path}", f"{port}/**", "/**"):
-            text = f"{url.scheme}://{url.host}{rest}"
+        port = "" if url.port in (None, DEFAULT_PORTS.get(url.scheme)) else f":{url.port}"
+        for query in ("", "?*"):
+            text = f"{url.scheme}://{url.host}{port}{url.path}{query}"
             try:
                 if UrlPattern.parse(text).matches(url):
                     return f"url: {in_quotes(text)}"

@@ -54,11 +54,19 @@ class SqlKind(Kind):
         return None
 
     def scope_for(self, unit: Unit, beside: Any = None) -> str | None:
+        from json import dumps
+
         from remit.scopes.sql.samples import smallest_scope
 
-        if beside is not None and self.matcher(beside).concerns(unit):
-            return None  # it is a limit on such statements that was not kept
-        return smallest_scope(unit.value)
+        scope = smallest_scope(unit.value)
+        if scope is not None and beside is not None:
+            near = self.matcher(beside)
+            if near.concerns(unit) or near.limits(unit.value):
+                return None  # it is a limit on such statements, or on such tables, that was not kept
+            scope |= {"rows": beside["rows"]} if "rows" in beside else {}
+        if scope is None or not self.matcher(scope).covers(unit):
+            return None
+        return f"sql: {dumps(scope, ensure_ascii=False)}"
 
     def samples(self) -> list[Any]:
         from remit.scopes.sql.samples import SAMPLES
