@@ -128,7 +128,11 @@ def test_what_is_pasted_keeps_the_question():
 
 GRID: dict[str, tuple[dict[str, Any], Any, list[Any]]] = {
     "file": ({"path": ["src/**"]}, "src/x", ["docs/x", "docs/y", "a b/[x]"]),
-    "url": ({"url": ["https://ok.example/**"]}, "https://ok.example/a", ["https://no.example/a?q=1", "ftp://x.example/a"]),
+    "url": (
+        {"url": ["https://ok.example/**"]},
+        "https://ok.example/a",
+        ["https://no.example/a?q=1", "ftp://x.example/a"],
+    ),
     "email": ({"email": ["*@ok.example"]}, "ann@ok.example", ["ann@no.example", "bob+x@no.example"]),
     "to": ({"account": ["C-1"]}, "C-1", ["C-2", "DE89 3704 0044 0532 0130 00"]),
     "host": ({"host": ["*.ok.example"]}, "a.ok.example", ["a.no.example", "a.no.example:8080"]),
@@ -154,7 +158,11 @@ GRID: dict[str, tuple[dict[str, Any], Any, list[Any]]] = {
             "EXPLAIN SELECT id FROM u",
         ],
     ),
-    "command": ({"shell": {"run": ["ls"], "path": {"read": ["src/**"]}}}, "ls src", ["cat src/x", "ls docs", "rm src/x"]),
+    "command": (
+        {"shell": {"run": ["ls"], "path": {"read": ["src/**"]}}},
+        "ls src",
+        ["cat src/x", "ls docs", "rm src/x"],
+    ),
     "amount": ({"where": {"amount": {"max": 50}}}, 5, [51, 50.5]),
     "mode": ({"where": {"mode": {"one_of": ["plan", "act"]}}}, "plan", ["other", ""]),
     "note": ({"where": {"note": {"regex": "[a-z]*", "length": {"max": 5}}}}, "abc", ["ABC", "abcdef"]),

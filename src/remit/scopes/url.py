@@ -18,10 +18,10 @@ import msgspec
 
 from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
-from remit.model.text import shown
+from remit.model.text import near_miss, shown
 from remit.scopes.glob import Glob, GlobError
 from remit.scopes.glob_syntax import Wild, quoted
-from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values, in_quotes
+from remit.scopes.interface import Declared, Kind, Matcher, Misnamed, Unit, Values, in_quotes
 from remit.scopes.url_grammar import (
     DEFAULT_PORTS,
     MAX_LENGTH,
@@ -353,6 +353,13 @@ class UrlKind(Kind):
 
     def matcher(self, data: Any) -> Matcher:
         return UrlMatcher(data)
+
+    def misnamed(self, data: Any) -> Iterable[Misnamed]:
+        for text in data:
+            scheme = text.partition("://")[0].lower()
+            near = near_miss(scheme, DEFAULT_PORTS, cutoff=0.75) if scheme not in DEFAULT_PORTS else None
+            if near is not None:
+                yield Misnamed(f"no scheme `{scheme}` is known", near, name=text)
 
     def might(self, unit: Unit, part: str, matcher: Any) -> bool:
         if part != "host":

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from remit.model.terms import UNKNOWN
-from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values
+from remit.scopes.interface import Declared, Kind, Matcher, Misnamed, Unit, Values
 
 if TYPE_CHECKING:
     from remit.forms.shapes import Shape
     from remit.model.call import Call
     from remit.model.facts import Facts
+    from remit.model.policy import Tool
 
 
 class SqlKind(Kind):
@@ -46,6 +47,16 @@ class SqlKind(Kind):
         from remit.scopes.sql.scope import SqlMatcher
 
         return SqlMatcher(data)
+
+    def misnamed(self, data: Any) -> Iterable[Misnamed]:
+        if set(data) <= {"rows"}:
+            so = "name what it is about, such as `select: any`"
+            yield Misnamed("the `sql` scope names no statement", None, so, fatal="prohibition")
+
+    def unknown_to(self, tool: Tool, data: Any) -> Iterable[Misnamed]:
+        from remit.scopes.sql.names import unknown_to
+
+        return unknown_to(tool, data)
 
     def might(self, unit: Unit, part: str, matcher: Matcher) -> bool:
         return part in ("path", "url") and unit.grade == UNKNOWN
