@@ -37,7 +37,7 @@ LAYERS: dict[str, set[str]] = {
     "confine": {"catalog", "scopes", "decide", "store"},
     "enforce": {"scopes", "decide", "grant", "record", "store", "compile", "explain", "confine"},
     "exchange": {"declare", "forms"},
-    "scan": {"catalog", "declare", "forms"},
+    "scan": {"catalog", "declare", "forms", "languages"},
     "draft": {"catalog", "compile", "declare", "forms", "languages", "scan", "scopes"},
     "adapters": {
         "catalog",

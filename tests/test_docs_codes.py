@@ -56,6 +56,7 @@ NO_CODES = {
         *("for-each-ref", "hash-object", "ls-files", "ls-tree", "merge-base", "pre-commit", "rev-list", "rev-parse"),
         *("extend-exclude", "extend-ignore", "extend-per-file-ignores", "extend-select", "update-ref", "who-can"),
         *("commit-graph", "multi-pack-index", "update-index", "verify-pack", "show-index"),
+        *("fast-import", "symbolic-ref"),
         *("post-index-change", "pre-auto-gc", "reference-transaction"),
     },
     "settings and values of other programs": {

@@ -89,7 +89,7 @@ def test_a_folder_with_blanks_and_letters(tmp_path: Path, home: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("check other.yaml", "what it takes are options: --policy FILE"),
+        ("check other.yaml", "another policy is `--policy other.yaml`"),
         ("suggest dev", "what it takes are options: --since"),
         ("check --policy nowhere", "remit: nowhere: no such file"),
         ("init --tools remit.yaml --output new.yaml", "--tools remit.yaml: not JSON"),

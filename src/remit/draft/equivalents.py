@@ -128,7 +128,7 @@ def meanings(tool: str, host: str | None = None) -> frozenset[str]:
 
 def named_tools(tool: str, pack: str, host: str | None) -> list[str]:
     """The tools of a pack that a written name means, and that give no more than it does: `create_file` is a name of
-    Claude Code's Write, too, but there it would overwrite."""
+    another host's Write, too, but there it would overwrite."""
     given = dict(gives(pack))
     names = tools_for(tool, pack)
     means = meanings(tool, host) if is_alias(tool, pack) else None

@@ -38,7 +38,8 @@ _ABOUT_TOOLS = re.compile(
 )
 _PEOPLE = re.compile(
     r"^(?:admin(?:istrator)?s?|users?|guests?|owners?|members?|viewers?|editors?|managers?|staff|employees?"
-    r"|support agents?|team leads?|clients?|operators?|supervisors?|agent|anonymous|moderators?|customers?|public|superuser)$",
+    r"|support agents?|team leads?|clients?|operators?|supervisors?|agent|anonymous"
+    r"|moderators?|customers?|public|superuser)$",
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"^\(?(?:none|no tools?|nothing|keine|ninguna|aucun|n/a|-|–|—|∅|无)\)?\.?$", re.IGNORECASE)

@@ -33,7 +33,7 @@ _FILE = re.compile(
 )
 _FOLDERS_OF_THINGS = ("agents/", "chatmodes/", "skills/", "commands/", "hooks/", "prompts/", "instructions/")
 _SCRIPT = re.compile(
-    r"(?:\$\{?CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT)\}?(?:\\?\")?/|(?<![\w/.~$}\\-]))(?:\./)?"
+    r"(?:\$\{?[A-Z]+_(?:PROJECT_DIR|PLUGIN_ROOT)\}?(?:\\?\")?/|(?<![\w/.~$}\\-]))(?:\./)?"
     r"((?:\.?[\w-]+/)+[\w.-]+\.(?:sh|py|js|mjs|cjs|ts|ps1|bash))(?![\w/])"
 )
 """A script that settings run, by its path from the root."""

@@ -41,7 +41,8 @@ _SPEAKS = re.compile(
     r"\|\s*:?-|-\s*\||agent_id|\d-agent\b|\nagent:"
     r"|\b(?:allowed|permitted|granted|tools|prohibited|forbidden|denied|tier \d|agents"
     r"|read-only|access|permissions?|can (?:write|edit|run)|may write|hand-?offs?|delegates?"
-    r"|(?:may|must|can) (?:not|only)|cannot|never (?:edits?|writes?|modif\w+|runs?|uses?)|only .{2,60}? (?:may|can)|no (?:shell|writes?|edits?|bash)"
+    r"|(?:may|must|can) (?:not|only)|cannot|never (?:edits?|writes?|modif\w+|runs?|uses?)"
+    r"|only .{2,60}? (?:may|can)|no (?:shell|writes?|edits?|bash)"
     r"|subagents|specialists|skills|commands|hooks|prompts|agentes|habilidades|comandos|agenten|агентов)\b"
     r"|智能体|代理|技能|工具|에이전트|스킬|エージェント",
     re.IGNORECASE,

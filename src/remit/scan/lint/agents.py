@@ -197,7 +197,7 @@ def is_about(paper: Account, definition: Account, definitions: Sequence[Account]
 
 
 def program_folder(path: str) -> str:
-    """The folder of a program that a path lies in: `.claude`, `.github`."""
+    """The folder of a program that a path lies in, such as `.github`."""
     return next((part for part in path.split("/")[:-1] if part.startswith(".") and len(part) > 1), "")
 
 
@@ -472,8 +472,8 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
             if not writing:
                 continue
             names = list(dict.fromkeys(entry.tool for entry in writing))
-            holds = "may use" if account.kind is Kind.POLICY else "holds"
-            what, place = f"{holds} {listing(names)}", writing[0].place
+            verb = "may use" if account.kind is Kind.POLICY else "holds"
+            what, place = f"{verb} {listing(names)}", writing[0].place
         held_back = "; only its plan mode holds it back" if account.gated else ""
         yield Finding(
             code="read-only-can-write",
