@@ -219,7 +219,7 @@ def whole_scope() -> dict[str, Any]:
 
 def with_all(verb: str, entries: list[Any], more: dict[str, list[Any]] | None = None) -> Any:
     """The rulebook of an agent with one rule about everything, and what was pasted."""
-    rules = {"may": [], **{verb: entries}}
+    rules = {"may": [], verb: entries}
     for key, pasted in (more or {}).items():
         rules[key] = [*rules.get(key, []), *pasted]
     agents = {name: {"may": []} for name in "bcd"} | {"a": {**rules, "delegates_to": ["b", "c", "d"]}}

@@ -85,9 +85,10 @@ def _nothing(bound: Bound, tools: list[Tool]) -> str | None:
     """Why the rule is about nothing, whoever has it; None if it is about something."""
     judge = bound.judge
     texts = any(kind_of(kind).language for tool in tools for kind in tool.kinds)
-    if judge.effects is not None and tools and not texts:
-        if not any(does.effect in judge.effects for tool in tools for does in tool.does):
-            return f"no call of {' or '.join(tool.name for tool in tools)} has the effect {' or '.join(sorted(judge.effects))}"
+    done = {does.effect for tool in tools for does in tool.does}
+    if judge.effects is not None and tools and not texts and done.isdisjoint(judge.effects):
+        names = " or ".join(tool.name for tool in tools)
+        return f"no call of {names} has the effect {' or '.join(sorted(judge.effects))}"
     paths = judge.parts.get("path")
     if paths is not None and _takes_all(list(paths.reach()), paths):
         return "its `except` takes out all that it allows"
@@ -101,8 +102,8 @@ def _nothing(bound: Bound, tools: list[Tool]) -> str | None:
 
 def _takes_all(reach: list[tuple[Any, str]], paths: Any) -> bool:
     """The exception of a path scope leaves nothing."""
-    avoid = getattr(paths, "avoid_exact", None)
-    return bool(reach) and bool(avoid) and all(not value.absolute and avoid.includes(value) for value, _ in reach)
+    avoid: GlobSet = paths.avoid_exact
+    return bool(reach) and all(not value.absolute and avoid.includes(value) for value, _ in reach)
 
 
 def _left_out(rulebook: Rulebook, caller: Caller, bound: Bound, tools: list[Tool]) -> str | None:
@@ -120,10 +121,8 @@ def _left_out(rulebook: Rulebook, caller: Caller, bound: Bound, tools: list[Tool
         named = named or [Unit(kind, "", name, text=name) for name in part.samples()]
         if named and not any(record.touches(unit) for unit in named):
             return f"{', '.join(unit.text for unit in named)} lies outside its `{key}`"
-    agents = parts.get("agent")
-    takers = (
-        [other for name in agents.texts if (other := rulebook.book.callers.get(name))] if agents is not None else []
-    )
+    agents = bound.rule.scope.parts.get("agent", ())
+    takers = [other for name in agents if (other := rulebook.book.callers.get(name)) is not None]
     own = {caller.name, *caller.roles}
     if takers and caller.kind != "role" and all(_needs(tool, "agent") for tool in tools):
         handed = any(not {one.name, *one.roles}.isdisjoint(caller.delegates_to or ()) for one in takers)

@@ -68,10 +68,11 @@ class SqlKind(Kind):
         from json import dumps
 
         from remit.scopes.sql.samples import smallest_scope
+        from remit.scopes.sql.scope import SqlMatcher
 
         scope = smallest_scope(unit.value)
         if scope is not None and beside is not None:
-            near = self.matcher(beside)
+            near = SqlMatcher(beside)
             if near.concerns(unit) or near.limits(unit.value):
                 return None  # it is a limit on such statements, or on such tables, that was not kept
             scope |= {"rows": beside["rows"]} if "rows" in beside else {}
