@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.cli.quote import quote
+from remit.cli.quote import quote, quoting
 from tests.cli.kit import Remit
 
 
@@ -81,6 +81,14 @@ def test_what_cannot_be_quoted_is_left_out(remit: Remit, tmp_path: Path, rule: s
 def test_a_pipe_in_place_of_the_policy_does_not_hang(tmp_path: Path):
     os.mkfifo(tmp_path / "remit.yaml")
     assert quote(tmp_path / "remit.yaml", "remit.yaml:1:1") == []
+
+
+def test_of_a_long_line_the_part_around_the_place_is_quoted(tmp_path: Path):
+    path = tmp_path / "remit.yaml"
+    path.write_text("a: 1\n" + "x" * 300 + " here: 2 " + "y" * 300 + "\n", "utf-8")
+    lines = quote(path, "remit.yaml:2:302")
+    assert lines == ["  1 | a: 1", f"> 2 | …{'x' * 59} here: 2 {'y' * 92}…", "  3 |"]
+    assert quoting(path)("remit.yaml:2:302") == lines
 
 
 def test_quoted_text_steers_nothing(tmp_path: Path):

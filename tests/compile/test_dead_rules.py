@@ -147,3 +147,83 @@ def test_a_program_that_nobody_knows_is_said_so():
     # A prohibition of it works, and needs no remark.
     never = {"may": ["bash"], "may_not": [{"bash": {"shell": {"run": ["mytool"]}}}]}
     assert not [text for text in load(never) if "catalog" in text]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"may": [{"read": {"effect": "write"}}]},
+        {"may": ["read"], "may_not": [{"read": {"effect": ["write", "pay"]}}]},
+        {"may": ["read"], "must_ask": [{"read": {"effect": "delete", "path": "src/**"}}]},
+        {"may": [{"write": {"path": {"allow": ["src/**"], "except": ["src/**"]}}}]},
+        {"may": [{"write": {"path": {"allow": ["src/a/*", "src/b"], "except": ["src/**"]}}}]},
+        {"may": ["write"], "may_not": [{"write": {"path": "src/**", "except": {"path": "**"}}}]},
+        {
+            "may": ["fetch"],
+            "must_ask": [{"fetch": {"url": "https://x.example/a", "except": {"url": "https://x.example/**"}}}],
+        },
+    ],
+)
+def test_a_rule_about_nothing_is_an_error(record):
+    assert refused(record) == {"never-applies"}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"may": [{"edit": {"effect": "write"}}]},
+        {"may": [{"edit": {"effect": ["read", "write"]}}]},
+        {"may": [{"bash": {"effect": "read"}}]},
+        {"may": ["read"], "may_not": [{"effect": "pay"}]},
+        {"may": [{"write": {"path": {"allow": ["src/**"], "except": ["src/a/**"]}}}]},
+        {"may": [{"read": {"path": {"allow": ["src/**"], "except": ["src/**"], "outside": ["/usr/**"]}}}]},
+        {"may": ["write"], "may_not": [{"write": {"path": "src/**", "except": {"path": "src/a/**"}}}]},
+        {"may": ["write"], "may_not": [{"effect": "write", "except": {"path": "**"}}]},
+        {"may": ["edit"], "may_not": [{"edit": {"path": "src/**", "except": {"path": "**", "effect": "read"}}}]},
+        {"may": ["write"], "locks": {"may": ["src/**"]}},
+        {"may": [{"write": {"path": "src/**"}}], "locks": {"may": ["src/**"], "except": ["src/a/**"]}},
+        {"may": [{"fetch": {"url": "https://x.example/**"}}], "apis": ["https://x.example/a/**"]},
+        {"may": [{"fetch": {"url": "https://x.example/a"}}], "apis": ["https://*.example/**", "https://x.example/a"]},
+    ],
+)
+def test_a_rule_about_something_is_none(record):
+    assert not [text for text in load(record) if "never applies" in text]
+
+
+MORE = {
+    **TOOLS,
+    "hand": {"args": {"to": "agent", "text": "text"}, "does": {"delegate": "to"}},
+    "use": {"args": {"name": "skill"}, "does": "nothing"},
+}
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"may": [{"fetch": {"url": "https://x.example/**"}}], "apis": ["https://y.example/**"]}, "outside its `apis`"),
+        ({"may": ["fetch"], "apis": []}, "its `apis` are empty"),
+        ({"may": [{"use": {"skill": ["wipe"]}}], "skills": ["ship"]}, "wipe lies outside its `skills`"),
+        ({"may": ["use"], "skills": []}, "its `skills` are empty"),
+        ({"may": [{"hand": {"agent": ["b"]}}], "delegates_to": ["c"]}, "`delegates_to` has none of b"),
+        (
+            {"may": [{"write": {"path": "src/**"}}], "locks": {"may": ["src/**"], "except": ["src/**"]}},
+            "outside its `locks`",
+        ),
+    ],
+)
+def test_what_the_record_leaves_out_is_a_notice(record, said):
+    others = {"b": {"may": []}, "c": {"may": []}}
+    book = build_rulebook({"remit": 1, "tools": MORE, "agents": {"a": record, **others}}).book
+    assert any("never applies to a" in text and said in text for text in book.notices)
+
+
+def test_what_the_record_leaves_in_is_none():
+    others = {"b": {"roles": ["r"], "may": []}, "c": {"may": []}}
+    record = {
+        "may": [{"hand": {"agent": ["b", "c"]}}, {"use": {"skill": ["ship", "wipe"]}}],
+        "skills": ["ship"],
+        "delegates_to": ["r"],
+    }
+    data = {"remit": 1, "tools": MORE, "agents": {"a": record, **others}, "roles": {"r": {"may": []}}}
+    data["runners"] = {"R": {"may": [], "called_by": ["c"]}}
+    assert build_rulebook(data).book.notices == ()

@@ -122,3 +122,133 @@ def test_what_is_pasted_keeps_the_question():
         "a": {"may": [], "must_ask": [*rules, *yaml.safe_load(remedy.policy)["agents"]["a"]["must_ask"]]}
     }
     assert decide(build_rulebook(policy), call, facts).verdict.word == "ask"
+
+
+# One tool with an argument of each kind, a rule that limits them all, and values that meet and break each limit.
+
+GRID: dict[str, tuple[dict[str, Any], Any, list[Any]]] = {
+    "file": ({"path": ["src/**"]}, "src/x", ["docs/x", "docs/y", "a b/[x]"]),
+    "url": (
+        {"url": ["https://ok.example/**"]},
+        "https://ok.example/a",
+        ["https://no.example/a?q=1", "ftp://x.example/a"],
+    ),
+    "email": ({"email": ["*@ok.example"]}, "ann@ok.example", ["ann@no.example", "bob+x@no.example"]),
+    "to": ({"account": ["C-1"]}, "C-1", ["C-2", "DE89 3704 0044 0532 0130 00"]),
+    "host": ({"host": ["*.ok.example"]}, "a.ok.example", ["a.no.example", "a.no.example:8080"]),
+    "on": ({"date": {"from": "2026-01-01"}}, "2026-02-01", ["2025-02-01", "2025-03-01T10:00:00Z"]),
+    "who": ({"agent": ["b"]}, "b", ["c", "d"]),
+    "skill": ({"skill": ["deploy"]}, "deploy", ["ship", "wipe"]),
+    "sql": (
+        {"sql": {"select": {"tables": ["t"], "columns": {"t": ["id", "region"]}}, "rows": {"t": {"region": "eu"}}}},
+        "SELECT id FROM t WHERE region = 'eu'",
+        [
+            "SELECT name FROM t WHERE region = 'eu'",
+            "DELETE FROM t",
+            "DELETE FROM t WHERE region = 'eu'",
+            "INSERT INTO u SELECT id FROM t WHERE region = 'eu'",
+            "INSERT INTO u SELECT name FROM t WHERE region = 'us'",
+            "INSERT INTO u (id) VALUES (1)",
+            "INSERT INTO u (name) VALUES ('x') ON CONFLICT DO NOTHING",
+            "UPDATE u SET name = 'x' WHERE id = 1",
+            "UPDATE u SET region = 'x'",
+            "CREATE TABLE v (a int)",
+            "CREATE INDEX i ON t (id)",
+            "SELECT ghost(id) FROM u",
+            "EXPLAIN SELECT id FROM u",
+        ],
+    ),
+    "command": (
+        {"shell": {"run": ["ls"], "path": {"read": ["src/**"]}}},
+        "ls src",
+        ["cat src/x", "ls docs", "rm src/x"],
+    ),
+    "amount": ({"where": {"amount": {"max": 50}}}, 5, [51, 50.5]),
+    "mode": ({"where": {"mode": {"one_of": ["plan", "act"]}}}, "plan", ["other", ""]),
+    "note": ({"where": {"note": {"regex": "[a-z]*", "length": {"max": 5}}}}, "abc", ["ABC", "abcdef"]),
+    "urgent": ({"where": {"urgent": False}}, False, [True]),
+}
+LIMITED = [
+    "SELECT name FROM t WHERE region = 'eu'",
+    "SELECT id FROM t",
+    "DELETE FROM t",
+    "UPDATE t SET id = 1",
+    "INSERT INTO u SELECT name FROM t WHERE region = 'us'",
+    "INSERT INTO t (id, region) VALUES (1, 'us')",
+    "DROP TABLE t",
+]
+"""What the limits on columns and rows of one table refuse, under whatever verb."""
+KINDS = {
+    "file": "path",
+    "url": "url",
+    "email": "email",
+    "to": "account",
+    "host": "host",
+    "on": "date",
+    "who": "agent",
+    "skill": "skill",
+    "sql": "sql",
+    "command": "shell",
+    "amount": "number",
+    "mode": "text",
+    "note": "text",
+    "urgent": "flag",
+}
+EVERY = {
+    "args": KINDS,
+    "does": {
+        "write": "file",
+        "network": ["url", "host"],
+        "message": "email",
+        "pay": ["to", "on", "amount"],
+        "delegate": "who",
+        "system": ["skill", "mode", "note", "urgent"],
+    },
+    "dialect": "postgres",
+}
+FINE = {name: fine for name, (_, fine, _) in GRID.items()}
+
+
+def whole_scope() -> dict[str, Any]:
+    scope: dict[str, Any] = {"where": {}}
+    for part, _, _ in GRID.values():
+        scope["where"] |= part.get("where", {})
+        scope |= {key: value for key, value in part.items() if key != "where"}
+    return scope
+
+
+def with_all(verb: str, entries: list[Any], more: dict[str, list[Any]] | None = None) -> Any:
+    """The rulebook of an agent with one rule about everything, and what was pasted."""
+    rules = {"may": [], verb: entries}
+    for key, pasted in (more or {}).items():
+        rules[key] = [*rules.get(key, []), *pasted]
+    agents = {name: {"may": []} for name in "bcd"} | {"a": {**rules, "delegates_to": ["b", "c", "d"]}}
+    return build_rulebook({"remit": 1, "tools": {"all": EVERY}, "agents": agents})
+
+
+def asked(rulebook: Any, args: dict[str, Any]) -> Any:
+    return decide(rulebook, Call("a", "all", {**FINE, **args}), Facts(now=NOW, root="/p"))
+
+
+@pytest.mark.parametrize("verb", ["may", "must_ask"])
+@pytest.mark.parametrize("name", GRID)
+def test_a_remedy_lifts_the_limit_that_failed_and_no_other(verb: str, name: str):
+    """Whatever is pasted admits this value of this argument, and neither another one nor a value that others refuse.
+
+    A scope can't admit one statement alone: of SQL, it keeps the limits on tables that the rule has."""
+    before = with_all(verb, [{"all": whole_scope()}])
+    assert asked(before, {}).verdict.word != "deny"
+    for value in GRID[name][2]:
+        denied = asked(before, {name: value})
+        assert denied.verdict.word == "deny", (name, value)
+        if denied.remedy is None or denied.remedy.policy is None:
+            continue
+        added = yaml.safe_load(denied.remedy.policy)["agents"]["a"]
+        assert list(added) == [verb]
+        after = with_all(verb, [{"all": whole_scope()}], added)
+        assert asked(after, {name: value}).verdict.word != "deny", (name, value, denied.remedy.policy)
+        same = LIMITED if name == "sql" else [one for one in GRID[name][2] if one != value]
+        others = [(other, broken[0]) for other, (_, _, broken) in GRID.items() if other != name]
+        for other, one in [*others, *((name, one) for one in same)]:
+            both = {name: value} | {other: one}
+            assert asked(after, both).verdict.word == "deny", (value, other, one, denied.remedy.policy)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from remit.cli.output import LINE_END, problem_text
 from remit.explain.visible import bounded, marked
 from remit.model.errors import Problem
-from remit.model.text import did_you_mean, escaped, is_visible, shown, shown_name
+from remit.model.text import brief, did_you_mean, escaped, is_visible, shown, shown_name
 from remit.scopes.glob_syntax import quoted
 
 ALL = [chr(code) for code in range(sys.maxunicode + 1)]
@@ -42,6 +42,12 @@ def _odd_space(c: str) -> bool:
 
 EMPTY = [c for c in ALL if unicodedata.category(c) in ("Cn", "Co")]
 """Unassigned and private: nine tenths of what is hidden, and all alike."""
+
+
+def test_a_long_name_keeps_its_end():
+    assert brief("reader", 8) == "reader"
+    assert brief("agent-of-the-north-07", 12) == "agent-…th-07"
+    assert brief("a\u202eb", 80) == "a\\u202eb"
 
 
 @pytest.mark.parametrize("step", [41, pytest.param(1, marks=pytest.mark.more)])

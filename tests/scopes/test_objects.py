@@ -40,6 +40,12 @@ def _verdict(text: str, may: list[Any], may_not: list[Any] | None = None) -> str
         ("kubectl get services", "deny"),
         ("kubectl get secrets", "deny"),
         ("kubectl get --raw /api/v1/secrets", "deny"),
+        ("kubectl get pod/web pod/db", "allow"),
+        ("kubectl get pod/web secret/db", "deny"),
+        ("kubectl get pod/web service/db", "deny"),
+        ("kubectl get -f https://x.example/a.yaml", "deny"),
+        ("kubectl get --filename=a.yaml -o yaml", "deny"),
+        ("kubectl get -k base", "deny"),
     ],
 )
 def test_only_the_named_kind(text: str, expected: str) -> None:
@@ -53,6 +59,9 @@ def test_only_the_named_kind(text: str, expected: str) -> None:
         ("kubectl get cm", "deny"),
         ("kubectl get pods,configmaps", "deny"),
         ("kubectl get secret db", "deny"),
+        ("kubectl get pod/a configmap/b", "deny"),
+        ("kubectl get -f a.yaml", "deny"),
+        ("kubectl describe -f a.yaml", "deny"),
     ],
 )
 def test_all_but_the_named_kind(text: str, expected: str) -> None:

@@ -52,10 +52,13 @@ def _of_caller(rulebook: Rulebook, caller: Caller) -> Iterator[Shadow]:
     mays = [bound for bound in bounds if bound.rule.verb == "may"]
     for bound in bounds:
         rule = bound.rule
+        tools = [tool for name in rule.tools or () if (tool := caller.tools.get(name) or book.tools.get(name))]
+        own = rule.at not in inherited
+        if (why := _nothing(bound, tools)) is not None:
+            yield Shadow(rule.at, "never-applies", f"this `{rule.verb}` never applies: {why}", own)
+            continue
         if rule.verb == "may_not" or not rule.tools:
             continue
-        tools = [tool for name in rule.tools if (tool := caller.tools.get(name) or book.tools.get(name)) is not None]
-        own = rule.at not in inherited
         taken = _taken(bound, nots, tools)
         if taken is not None:
             both = own and taken.rule.at not in inherited
@@ -72,7 +75,65 @@ def _of_caller(rulebook: Rulebook, caller: Caller) -> Iterator[Shadow]:
         if (place := _locked(caller, bound, tools)) is not None:
             text = f"this `{rule.verb}` never applies to {caller.name}: {place} lies outside its `locks`"
             yield Shadow(rule.at, "never-applies", text, False)
+        if own and (why := _left_out(rulebook, caller, bound, tools)) is not None:
+            text = f"this `{rule.verb}` never applies to {caller.name}: {why}"
+            yield Shadow(rule.at, "never-applies", text, False)
     yield from _open_shell(rulebook, caller, mays)
+
+
+def _nothing(bound: Bound, tools: list[Tool]) -> str | None:
+    """Why the rule is about nothing, whoever has it; None if it is about something."""
+    judge = bound.judge
+    texts = any(kind_of(kind).language for tool in tools for kind in tool.kinds)
+    done = {does.effect for tool in tools for does in tool.does}
+    if judge.effects is not None and tools and not texts and done.isdisjoint(judge.effects):
+        names = " or ".join(tool.name for tool in tools)
+        return f"no call of {names} has the effect {' or '.join(sorted(judge.effects))}"
+    paths = judge.parts.get("path")
+    if paths is not None and _takes_all(list(paths.reach()), paths):
+        return "its `except` takes out all that it allows"
+    other = judge.exception
+    if other is None or other.effects is not None or other.where or set(other.parts) != set(judge.parts):
+        return None
+    if judge.parts and all(_within(kind, other.parts[kind], judge, judge.effects) for kind in judge.parts):
+        return "its `except` takes out all that it is about"
+    return None
+
+
+def _takes_all(reach: list[tuple[Any, str]], paths: Any) -> bool:
+    """The exception of a path scope leaves nothing."""
+    avoid: GlobSet = paths.avoid_exact
+    return bool(reach) and all(not value.absolute and avoid.includes(value) for value, _ in reach)
+
+
+def _left_out(rulebook: Rulebook, caller: Caller, bound: Bound, tools: list[Tool]) -> str | None:
+    """Why the caller's own record rules out all that a permission is about; None if it leaves something."""
+    parts = bound.judge.parts
+    for kind, only, key in (("url", caller.apis, "apis"), ("skill", caller.skills, "skills")):
+        if only is None or not tools or not all(_needs(tool, kind) for tool in tools):
+            continue
+        part, record = parts.get(kind), kind_of(kind).matcher(list(only)) if only else None
+        if record is None:
+            return f"its `{key}` are empty"
+        if part is None:
+            continue
+        named = [Unit(kind, "", value, wide=True, text=text) for value, text in part.reach()]
+        named = named or [Unit(kind, "", name, text=name) for name in part.samples()]
+        if named and not any(record.touches(unit) for unit in named):
+            return f"{', '.join(unit.text for unit in named)} lies outside its `{key}`"
+    agents = bound.rule.scope.parts.get("agent", ())
+    takers = [other for name in agents if (other := rulebook.book.callers.get(name)) is not None]
+    own = {caller.name, *caller.roles}
+    if takers and caller.kind != "role" and all(_needs(tool, "agent") for tool in tools):
+        handed = any(not {one.name, *one.roles}.isdisjoint(caller.delegates_to or ()) for one in takers)
+        if not handed and all(own.isdisjoint(one.called_by or ()) for one in takers):
+            return f"its `delegates_to` has none of {', '.join(one.name for one in takers)}"
+    return None
+
+
+def _needs(tool: Tool, kind: str) -> bool:
+    """Every call of the tool has an argument of that kind, on which the caller's record is judged."""
+    return any(kind_of(argument.kind).unit == kind and not argument.optional for argument in tool.args.values())
 
 
 def _taken(bound: Bound, nots: list[Bound], tools: list[Tool]) -> Bound | None:
@@ -160,7 +221,8 @@ def _locked(caller: Caller, bound: Bound, tools: list[Tool]) -> str | None:
         return None
     locks = GlobSet(Glob.parse(text) for text in caller.locks.may)
     reach = list(paths.reach())
-    if not reach or any(locks.intersects(value) for value, _ in reach):
+    free = GlobSet(Glob.parse(text) for text in caller.locks.except_)
+    if not reach or any(locks.intersects(value) and not free.includes(value) for value, _ in reach):
         return None
     return ", ".join(text for _, text in reach)
 

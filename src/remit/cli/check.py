@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from remit.cli.common import BAD_POLICY, FINE, clock, find_policy, say_policy, write_file
 from remit.cli.options import JsonOption, PolicyOption
-from remit.cli.output import out, out_json, paint, problem_text
+from remit.cli.output import out, out_json, paint, problem_text, watched
 from remit.cli.parameters import Option
 from remit.cli.quote import frame
 from remit.model.rulebook import Book
@@ -66,8 +66,7 @@ def _documents(path: Path, checked: Checked, *, machine: bool) -> tuple[Finding,
     """What the project's definitions and documents contradict."""
     if checked.rulebook is None or not _has_documents(path.absolute().parent):
         return ()
-    from remit.cli.scan import watched  # here: a policy without documents does without
-    from remit.service.documents import document_findings
+    from remit.service.documents import document_findings  # here: a policy without documents does without
 
     with watched(machine=machine) as progress:
         return document_findings(path, checked.rulebook, progress=progress)

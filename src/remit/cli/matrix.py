@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from remit.cli.common import FINE, clock, listed, moment_of, open_policy, write_file
 from remit.cli.options import Format, NowOption, PolicyOption
-from remit.cli.output import coloured, out, out_json, symbols, unicode_output, write
+from remit.cli.output import columns, out, out_json, paint, symbols, watched, write
 from remit.cli.parameters import Option
-from remit.cli.quote import quote
+from remit.cli.quote import quoting
 from remit.explain import pages
-from remit.explain.cells import MatrixCell
+from remit.explain.cells import LEGEND, MatrixCell
 from remit.explain.matrix import Matrix, callers_of, chosen_tools, make_matrix, tools_of
 from remit.explain.matrix_page import html_page
 from remit.explain.pages import legend
@@ -29,6 +22,7 @@ from remit.model.rulebook import Rulebook
 from remit.model.text import shown
 
 _NO_LIMIT = 100_000
+_GAP = "   "
 
 
 def command(
@@ -56,17 +50,20 @@ def command(
     rulebook = opened.rulebook
     when = moment_of(now) if now is not None else clock()
     callers, chosen = _chosen(rulebook, agents, tools, everyone)
-    matrix = make_matrix(rulebook, callers=callers, tools=chosen, now=when)
+    with watched(machine=False) as progress:
+        matrix = make_matrix(rulebook, callers=callers, tools=chosen, now=when, progress=progress)
+        page = ""
+        if html is not None or format is Format.html:
+            quoted = quoting(opened.path)
+            page = html_page(matrix, transpose=transpose, rulebook=rulebook, quote=quoted, progress=progress)
     if html is not None:
-        page = html_page(matrix, transpose=transpose, rulebook=rulebook, quote=partial(quote, opened.path))
         write_file("--html", html, page)
     if format is Format.json:
         out_json(matrix.as_json())
     elif format is Format.table:
         out(table(matrix, transpose=transpose))
     elif format is Format.html:
-        quoted = partial(quote, opened.path)
-        write(html_page(matrix, transpose=transpose, rulebook=rulebook, quote=quoted).encode())
+        write(page.encode())
     else:
         written = pages.markdown if format is Format.md else pages.comma_separated
         write(written(matrix, transpose=transpose).encode())
@@ -117,24 +114,20 @@ def _blocks(heads: list[str], first: int, wide: int) -> list[tuple[int, int]]:
 
 
 def _table(corner: str, heads: list[str], rows: list[tuple[str, list[MatrixCell]]]) -> str:
-    grid = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), header_style="bold")
-    grid.add_column(Text(corner), no_wrap=True)
-    for head in heads:
-        grid.add_column(Text(head), justify="center", no_wrap=True)
+    """As wide as needed: names are never cut or folded, and whoever reads a pipe has no width."""
+    words = {symbol: symbols(symbol) for symbol in LEGEND}
+    sizes = {word: columns(word) for word in words.values()}
+    first = max([len(corner), *(len(name) for name, _ in rows)])
+    widest = max(sizes.values())
+    widths = [max(len(head), widest) for head in heads]
+    bold = [paint(head, "bold") + " " * (wide - len(head)) for head, wide in zip(heads, widths, strict=True)]
+    lines = [_GAP.join([paint(corner, "bold") + " " * (first - len(corner)), *bold]).rstrip()]
+    lines.append(symbols("─") * (first + sum(len(_GAP) + wide for wide in widths)))
     for name, cells in rows:
-        grid.add_row(Text(name), *(Text(symbols(cell.symbol)) for cell in cells))
-    # As wide as needed: names are never cut or folded, and whoever reads a pipe has no width.
-    size = sum(max(len(head), 5) + 3 for head in heads) + max([len(corner), *(len(name) for name, _ in rows)]) + 3
-    file = io.StringIO()
-    console = Console(
-        file=file,
-        width=size,
-        force_terminal=coloured(),
-        color_system="standard" if coloured() else None,
-        markup=False,
-        highlight=False,
-        emoji=False,
-        safe_box=not unicode_output(),
-    )
-    console.print(grid)
-    return "".join(f"{line.rstrip()}\n" for line in file.getvalue().splitlines())
+        shown_ = []
+        for cell, wide in zip(cells, widths, strict=True):
+            word = words[cell.symbol]
+            rest = wide - sizes[word]
+            shown_.append(" " * (rest // 2) + word + " " * (rest - rest // 2))
+        lines.append(_GAP.join([name.ljust(first), *shown_]).rstrip())
+    return "".join(f"{line}\n" for line in lines)

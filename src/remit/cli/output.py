@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from unicodedata import combining, east_asian_width
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from remit.model.errors import Problem, RemitError
 
 LINE_END = "\n"
@@ -118,6 +120,23 @@ def coloured() -> bool:
     if sys.stdout is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return sys.stdout.isatty()
+
+
+@contextlib.contextmanager
+def watched(*, machine: bool) -> Iterator[Callable[[str], None] | None]:
+    """How far something has come, on one line of a terminal that is gone afterwards; None where nobody watches."""
+    if machine or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+
+    def show(text: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        show("")
 
 
 def unicode_output() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from remit import catalog
@@ -19,20 +20,41 @@ _LEFT = 60
 _WORD = re.compile(r"""\"[^\"]*\"|'[^']*'|[^\s,:{}\[\]]+""")
 
 
+def quoting(policy: Path) -> Callable[[str], list[str]]:
+    """Quotes of many places, for which each file is read once."""
+    texts: dict[str, list[str] | None] = {}
+
+    def rows_of(source: str) -> list[str] | None:
+        if source not in texts:
+            texts[source] = _rows(policy, source)
+        return texts[source]
+
+    return lambda place: _quoted(_place(place, rows_of))
+
+
 def quote(policy: Path, rule: str | None) -> list[str]:
     """The line that `file:line:column` names, marked, with its neighbours; empty if it can't be read."""
-    place = _found(policy, rule)
+    return _quoted(_found(policy, rule))
+
+
+def _quoted(place: tuple[list[str], int, int] | None) -> list[str]:
     if place is None:
         return []
-    rows, line, _ = place
+    rows, line, column = place
     first, last = max(1, line - _BEFORE), min(len(rows), line + _AFTER)
     width = len(str(last))
     found = []
     for number in range(first, last + 1):
         row = rows[number - 1].rstrip("\r")
         mark = ">" if number == line else " "
-        found.append(f"{mark} {number:>{width}} | {shown(row, _WIDTH)}".rstrip())
+        start = _start(row, column) if number == line else 0
+        found.append(f"{mark} {number:>{width}} | {'…' if start else ''}{shown(row[start:], _WIDTH)}".rstrip())
     return found
+
+
+def _start(row: str, column: int) -> int:
+    """Where a long line begins to be shown, so that the column is in sight."""
+    return max(0, column - 1 - _LEFT) if len(row) > _WIDTH else 0
 
 
 def frame(policy: Path, place: str) -> list[str]:
@@ -58,15 +80,23 @@ def frame(policy: Path, place: str) -> list[str]:
 
 def _found(policy: Path, place: str | None) -> tuple[list[str], int, int] | None:
     """The lines of the file that `file:line:column` names, the line and the column; None if it can't be read."""
+    return _place(place, lambda source: _rows(policy, source))
+
+
+def _place(place: str | None, rows_of: Callable[[str], list[str] | None]) -> tuple[list[str], int, int] | None:
     match = _PLACE.fullmatch(place or "")
-    if match is None:
-        return None
-    try:
-        rows = _text(policy, match[1]).removeprefix("\ufeff").split("\n")
-    except (RemitError, OSError, ValueError):
+    rows = rows_of(match[1]) if match is not None else None
+    if match is None or rows is None:
         return None
     line = int(match[2])
     return (rows, line, max(1, int(match[3]))) if 1 <= line <= len(rows) else None
+
+
+def _rows(policy: Path, source: str) -> list[str] | None:
+    try:
+        return _text(policy, source).removeprefix("\ufeff").split("\n")
+    except (RemitError, OSError, ValueError):
+        return None
 
 
 def _text(policy: Path, source: str) -> str:

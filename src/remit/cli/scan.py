@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import datetime
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -14,11 +12,11 @@ import msgspec
 
 from remit.cli.common import FINE, write_file
 from remit.cli.options import JsonOption
-from remit.cli.output import columns, out, out_json, paint
+from remit.cli.output import columns, out, out_json, paint, watched
 from remit.cli.parameters import Argument, Option
 from remit.draft.teams import teams
 from remit.explain.visible import bounded
-from remit.model.text import counted, shown
+from remit.model.text import brief, counted
 from remit.scan.board import COLUMNS, SIGNS, board
 from remit.scan.model import Finding, Survey, Weight
 from remit.scan.page import html_page
@@ -32,7 +30,7 @@ _SHORT = {"network": "net", "delegate": "hand"}
 _EACH = 5
 _ROWS = 40
 _NAME = 28
-"""How many letters of an agent's name are shown; `…` stands for the rest."""
+"""How many letters of an agent's name are shown; `…` stands for its middle."""
 
 
 def command(
@@ -66,23 +64,6 @@ def command(
     return FOUND if any(one.weight in worst for one in survey.findings) else FINE
 
 
-@contextmanager
-def watched(*, machine: bool) -> Iterator[Callable[[str], None] | None]:
-    """How far a scan has come, on one line of a terminal that is gone afterwards; None where nobody watches."""
-    if machine or sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-
-    def show(text: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
-
-    try:
-        yield show
-    finally:
-        show("")
-
-
 def text_of(survey: Survey, *, every: bool = False) -> str:
     """The survey for a terminal."""
     lines = [*_heading(survey), *_matrix(survey, every=every), *_findings(survey, every=every), *_held(survey)]
@@ -109,7 +90,7 @@ def _matrix(survey: Survey, *, every: bool) -> Iterable[str]:
     if not lines:
         return
     rows = lines if every else lines[:_ROWS]
-    names = {line.agent: shown(line.agent, _NAME) for line in rows}
+    names = {line.agent: brief(line.agent, _NAME) for line in rows}
     width = max(map(columns, names.values()))
     yield ""
     yield " " * width + "  " + " ".join(f"{_SHORT.get(column, column):>6}" for column in COLUMNS)

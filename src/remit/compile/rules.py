@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ from remit.model.pattern import compile_later
 from remit.model.policy import Argument, Caller, Condition, Rule, Scalar, Scope, Tool
 from remit.model.terms import MODES
 from remit.model.text import near_miss, shown, suggestion
-from remit.scopes.interface import Kind
+from remit.scopes.interface import Kind, Misnamed
 from remit.scopes.kinds import kind_of
 from remit.scopes.reach import reach_unit
 from remit.scopes.where import same
@@ -70,7 +71,10 @@ class RuleResolver:
 
     def _check_names(self, rule: Rule, kind: str, data: Any) -> None:
         """What a scope names must be known, or the rule would silently do nothing."""
-        for found in kind_of(kind).misnamed(data):
+        self._say(rule, kind_of(kind).misnamed(data))
+
+    def _say(self, rule: Rule, misnamed: Iterable[Misnamed]) -> None:
+        for found in misnamed:
             at = rule.places.get(found.name, rule.at)
             if found.near is not None or found.fatal == "always":
                 hint = f"; did you mean `{shown(found.near)}`?" if found.near is not None else ""
@@ -82,9 +86,11 @@ class RuleResolver:
                 if rule.verb == "may":
                     self.notices.append(f"{at}: {found.problem}: {found.help}")
             elif rule.verb == "may":
-                self.notices.append(f"{at}: {found.problem}: it is not understood, so this `may` never applies")
+                self.notices.append(
+                    f"{at}: {found.problem}: it is not understood, so this part of the `may` permits nothing"
+                )
             else:
-                self.notices.append(f"{at}: {found.problem}: this `{rule.verb}` concerns no command that is known")
+                self.notices.append(f"{at}: {found.problem}: this `{rule.verb}` concerns nothing that is known")
 
     def _check_toolless(self, rule: Rule) -> None:
         if rule.verb == "may" and not rule.scope.effect:
@@ -113,6 +119,8 @@ class RuleResolver:
                     )
             for one in _scopes(rule):
                 self._check_where(rule.at, tool, one)
+                for part, data in one.parts.items():
+                    self._say(rule, kind_of(part).unknown_to(tool, data))
             if scope.parts and rule.verb == "may":
                 self._check_reach(rule, tool)
 
@@ -138,6 +146,9 @@ class RuleResolver:
             return
         values = condition.one_of if condition.one_of is not None else ()
         for value in (*values, *(() if condition.equals is None else (condition.equals,))):
+            for name in kind_of(argument.kind).callers((value,)):
+                if name not in self.callers:
+                    self._unknown_caller(at, name)
             problem = _impossible(argument, value)
             if problem is not None:
                 what = f"{about} could never hold: {_written(value)} is not {problem}"

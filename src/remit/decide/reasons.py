@@ -8,12 +8,16 @@ from typing import Any
 from remit.decide.case import Case
 from remit.decide.grid import Bound, Cell
 from remit.model.decision import Remedy
+from remit.model.pattern import compile_later
 from remit.model.terms import EFFECTS, UNKNOWN
 from remit.model.text import did_you_mean, shown
 from remit.scopes.interface import Unit
 from remit.scopes.kinds import kind_of
 
 _LONGEST = 128
+_PLAIN = compile_later(r"[A-Za-z_][\w./-]*")
+_WORDS = frozenset(("null", "true", "false"))
+"""Names that YAML would read as something else."""
 _DEEDS = frozenset(("read", "write", "delete"))
 """Effects whose name is what is done to a target."""
 
@@ -104,12 +108,33 @@ def limited_text(cell: Cell, bounds: list[Bound], unit: Unit) -> str:
     return f"`{shown(unit.text, 60)}` is not permitted for {cell.caller.name}: {shown(reason, 240)}"
 
 
-def permit_remedy(cell: Cell, unit: Unit, bounds: list[Bound], case: Case) -> Remedy:
-    """The smallest rule that would permit the unit: it keeps every other limit of the rule that came nearest, and its
-    question if it asks one.
+def permit_remedy(cell: Cell, units: list[Unit], bounds: list[Bound], case: Case) -> Remedy:
+    """The smallest rules that would permit units that none permits: each keeps every other limit of the rule that came
+    nearest, and its question if it asks one.
 
     Where nothing but a limit is in the way, the remedy says where that stands, since only a person can weigh it."""
-    tool, caller, kind = cell.tool.name, cell.caller, kind_of(unit.kind)
+    said = _example_against(cell, case)
+    if said is not None:
+        return Remedy(f"use other arguments, or change the example at {said}, which says that this call is denied")
+    entries: dict[str, list[str]] = {}
+    for unit in units:
+        found = _smallest_rule(cell, unit, bounds, case)
+        if isinstance(found, Remedy):
+            return found
+        verb, entry = found
+        entries.setdefault(verb, [])
+        if entry not in entries[verb]:
+            entries[verb].append(entry)
+    name = cell.caller.name
+    texts = [f"add to `{verb}` of {name}: {', '.join(mine)}" for verb, mine in entries.items()]
+    section = {"agent": "agents", "role": "roles", "runner": "runners"}[cell.caller.kind]
+    verbs = ", ".join(f"{verb}: [{', '.join(mine)}]" for verb, mine in entries.items())
+    return Remedy("; ".join(texts), policy=f"{section}: {{{_key(name)}: {{{verbs}}}}}")
+
+
+def _smallest_rule(cell: Cell, unit: Unit, bounds: list[Bound], case: Case) -> tuple[str, str] | Remedy:
+    """The verb and the entry of a rule for one unit, or what to do instead."""
+    caller, kind = cell.caller, kind_of(unit.kind)
     limits = [bound for bound in bounds if not bound.judge.free]
     near = next((b for b in limits if _would_apply(b, unit, case)), None)
     scope = None
@@ -121,18 +146,40 @@ def permit_remedy(cell: Cell, unit: Unit, bounds: list[Bound], case: Case) -> Re
         return Remedy(f"use other arguments, or have a person change the limit at {(near or limits[0]).rule.at}")
     if scope is None:
         return Remedy(kind.no_scope.format(caller=caller.name))
-    verb = near.rule.verb if near is not None else "may"
-    kept = [f"{key}: {_flow(value)}" for key, value in _other_limits(near, unit.kind)]
+    limited = dict(_other_limits(near, unit.kind))
+    if scope and _is_elsewhere(cell, unit):
+        limited["effect"] = sorted(unit.effects)
+    kept = [f"{key}: {_flow(value)}" for key, value in limited.items()]
     inside = ", ".join(text for text in (scope, *kept) if text)
-    entry = f"{tool}: {{{inside}}}" if inside else tool
-    section = {"agent": "agents", "role": "roles", "runner": "runners"}[caller.kind]
-    line = f"{section}: {{{caller.name}: {{{verb}: [{entry}]}}}}"
-    return Remedy(f"add to `{verb}` of {caller.name}: {entry}", policy=line)
+    name = _key(cell.tool.name)
+    return near.rule.verb if near is not None else "may", f"{name}: {{{inside}}}" if inside else name
+
+
+def _key(name: str) -> str:
+    """A name as a policy writes it."""
+    return name if _PLAIN.fullmatch(name) and name.lower() not in _WORDS else _flow(name)
 
 
 def _reaches_more(unit: Unit, case: Case) -> bool:
     """True if the tool always reaches something else of the kind: a scope for this unit alone would shut that out."""
     return any(other.kind == unit.kind and not other.arg and other is not unit for other in case.units)
+
+
+def _is_elsewhere(cell: Cell, unit: Unit) -> bool:
+    """True if another argument takes such values and does something else with them: a source beside a target."""
+    others = [arg for arg, kind in cell.intake.declared if kind.unit == unit.kind and arg.name != unit.arg]
+    return bool(unit.effects) and any(arg.effects | arg.below != unit.effects for arg in others)
+
+
+def _example_against(cell: Cell, case: Case) -> str | None:
+    """The rule with an example that says that this call is denied: a policy that allows it does not load."""
+    for bound in (*cell.may, *cell.asks, *cell.nots):
+        for example in bound.rule.examples.deny if bound.rule.examples is not None else ():
+            named = example.items() if isinstance(example, dict) else ()
+            alone = not named and any(case.values.get(name) == [example] for name in cell.tool.args)
+            if alone or (named and all(case.values.get(name) == [value] for name, value in named)):
+                return bound.rule.at
+    return None
 
 
 def _would_apply(bound: Bound, unit: Unit, case: Case) -> bool:

@@ -181,9 +181,15 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
             remedy = Remedy(f"use other arguments, or have a person change the limit at {bound.rule.at}")
             return case.deny("not-permitted", reason, remedy=remedy, unsure=unsure)
         reason = limited_text(cell, bounds, unit) if kind_of(unit.kind).language else limited(cell, bounds)
-        remedy = permit_remedy(cell, unit, bounds, case)
+        remedy = permit_remedy(cell, _uncovered(live, cell, case), bounds, case)
         return case.deny("not-permitted", reason, remedy=remedy, unsure=unsure)
     return None
+
+
+def _uncovered(live: list[Bound], cell: Cell, case: Case) -> list[Unit]:
+    """The units that no rule covers."""
+    own = [unit for unit in case.units if not unit.derived and not (cell.access and not is_outside(unit))]
+    return [unit for unit in own if not any(bound.judge.covers(unit) for bound in live)]
 
 
 def ready(bound: Bound, case: Case) -> Bound:

@@ -69,6 +69,7 @@ KINDS = frozenset(
         "mount",
         "prefix",
         "resource",
+        "object",
         "rename",
         "perl",
         "report",

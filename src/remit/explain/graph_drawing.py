@@ -13,7 +13,7 @@ from itertools import pairwise
 import msgspec
 
 from remit.explain.graph import Edge, Graph
-from remit.model.text import shown
+from remit.model.text import brief, shown
 
 _CHARACTER, _HEIGHT, _ROW, _GAP, _EDGE = 7.6, 30, 46, 90, 24
 _LONGEST, _TURN = 30, 40
@@ -172,7 +172,7 @@ def _width(name: str) -> float:
 
 
 def _label(name: str) -> str:
-    return shown(name, _LONGEST)
+    return brief(name, _LONGEST)
 
 
 def _through(route: Sequence[_Node]) -> list[tuple[float, float]]:

@@ -6,7 +6,7 @@ matrix.cell("create_file", "researcher").symbol     # "🔒"
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from remit.decide.preview import cell_of, grid_of
 from remit.explain.cells import DENIED, LEGEND, MatrixCell, matrix_cell
 from remit.model.policy import Caller, Tool
 from remit.model.rulebook import Rulebook
+from remit.model.text import counted
 
 Kind = Literal["agent", "role", "runner"]
 
@@ -81,12 +82,19 @@ def make_matrix(
     callers: Iterable[str] | None = None,
     tools: Iterable[str] | None = None,
     now: str | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Matrix:
-    """The matrix of these callers and tools; without a choice, of all agents and all tools."""
+    """The matrix of these callers and tools; without a choice, of all agents and all tools.
+
+    `progress` is told how far it has come."""
     book = rulebook.book
     names = tuple(callers) if callers is not None else tuple(callers_of(rulebook, everyone=False))
     rows = tuple(tools) if tools is not None else tuple(tools_of(rulebook))
-    cells = {tool: {caller: cell_for(rulebook, caller, tool, now) for caller in names} for tool in rows}
+    cells: dict[str, dict[str, MatrixCell]] = {}
+    for tool in rows:
+        if progress is not None:
+            progress(f"{len(cells)} of {len(rows)} tools, for {counted(len(names), 'caller')}")
+        cells[tool] = {caller: cell_for(rulebook, caller, tool, now) for caller in names}
     notes = [note for name in names if (note := caller_note(book.callers[name], now))]
     return Matrix(book.name, rulebook.hash, rows, names, cells, tuple(notes))
 

@@ -20,15 +20,23 @@ from remit.model.text import shown
 _CLASSES = {ALLOWED: "allowed", SCOPED: "scoped", ASKED: "asked", DENIED: "denied"}
 _GROUPS = ("layer", "category", "risk")
 _LINE, _LONG = 200, 4_000
+_STEP = 100
 
 Quote = Callable[[str], list[str]]
 """The lines around a place such as `remit.yaml:12:8`, as they are shown."""
 
 
 def html_page(
-    matrix: Matrix, *, transpose: bool = False, rulebook: Rulebook | None = None, quote: Quote = lambda place: []
+    matrix: Matrix,
+    *,
+    transpose: bool = False,
+    rulebook: Rulebook | None = None,
+    quote: Quote = lambda place: [],
+    progress: Callable[[str], None] | None = None,
 ) -> str:
-    """The page; with a rulebook a cell has examples that were decided, with `quote` the lines of the policy."""
+    """The page; with a rulebook a cell has examples that were decided, with `quote` the lines of the policy.
+
+    `progress` is told how far it has come."""
     corner, heads, rows = matrix.lines(transpose)
     columns = "".join(
         f'<th scope="col" data-n="{text(head.lower())}"{_about(rulebook, head)}>{text(head)}</th>' for head in heads
@@ -54,7 +62,7 @@ def html_page(
         body=body,
         scopes=_scopes(matrix),
         hash=text(matrix.hash),
-        cells=_embedded(_details(matrix, transpose, rulebook, quote)),
+        cells=_embedded(_details(matrix, transpose, rulebook, quote, progress)),
     )
 
 
@@ -95,14 +103,25 @@ def _scopes(matrix: Matrix) -> str:
     return f"<h2>Scopes</h2>\n<ul>\n{items}\n</ul>\n" if items else ""
 
 
-def _details(matrix: Matrix, transpose: bool, rulebook: Rulebook | None, quote: Quote) -> dict[str, Any]:
+def _details(
+    matrix: Matrix,
+    transpose: bool,
+    rulebook: Rulebook | None,
+    quote: Quote,
+    progress: Callable[[str], None] | None,
+) -> dict[str, Any]:
     """By cell what its panel shows; the lines of the policy by their place."""
     cells: dict[str, Any] = {}
     lines: dict[str, list[str]] = {}
+    every = len(matrix.tools) * len(matrix.callers)
     for row, tool in enumerate(matrix.tools):
         for column, caller in enumerate(matrix.callers):
+            if progress is not None and len(cells) % _STEP == 0:
+                progress(f"examples for {len(cells)} of {every} cells")
             cell = matrix.cell(tool, caller)
-            found = Examples() if rulebook is None else examples_of(rulebook, caller, tool)
+            found = Examples()
+            if rulebook is not None and cell.symbol != DENIED:  # of a denied cell the panel shows none
+                found = examples_of(rulebook, caller, tool)
             cells[f"{column}-{row}" if transpose else f"{row}-{column}"] = _detail(caller, tool, cell, found)
             lines |= {
                 place: [shown(line, _LINE) for line in quote(place)] for place in cell.rules if place not in lines

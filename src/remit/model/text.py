@@ -73,6 +73,15 @@ def shown(text: object, limit: int = 80) -> str:
     return _cut(_pieces(raw[: limit + _LONGEST], is_visible), limit)
 
 
+def brief(name: object, limit: int) -> str:
+    """A name that is shown in so many characters: `…` in its middle, since long names differ at their ends."""
+    text = shown(name, 1_000)
+    if len(text) <= limit:
+        return text
+    tail = (limit - 1) // 2
+    return f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
+
+
 def shown_name(name: object, limit: int = 80) -> str:
     """The same for a name, which should be ASCII: everything else is escaped, so that no letter passes for another."""
     return _cut(_pieces(str(name)[: limit + _LONGEST], lambda c: c.isascii() and c.isprintable()), limit)

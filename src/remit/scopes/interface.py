@@ -344,6 +344,10 @@ class Kind:
         """Names in a part of a scope that nothing known has."""
         return ()
 
+    def unknown_to(self, tool: Tool, data: Any) -> Iterable[Misnamed]:
+        """Names in a part of a scope of this tool that nothing it works on has."""
+        return ()
+
     def callers(self, data: Any) -> Sequence[str]:
         """Agents, roles and runners that a part of a scope names: the policy must know them."""
         return ()

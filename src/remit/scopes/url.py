@@ -18,10 +18,10 @@ import msgspec
 
 from remit.model.errors import NotUnderstood
 from remit.model.pattern import compile_later
-from remit.model.text import shown
+from remit.model.text import near_miss, shown
 from remit.scopes.glob import Glob, GlobError
 from remit.scopes.glob_syntax import Wild, quoted
-from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values, in_quotes
+from remit.scopes.interface import Declared, Kind, Matcher, Misnamed, Unit, Values, in_quotes
 from remit.scopes.url_grammar import (
     DEFAULT_PORTS,
     MAX_LENGTH,
@@ -354,6 +354,13 @@ class UrlKind(Kind):
     def matcher(self, data: Any) -> Matcher:
         return UrlMatcher(data)
 
+    def misnamed(self, data: Any) -> Iterable[Misnamed]:
+        for text in data:
+            scheme = text.partition("://")[0].lower()
+            near = near_miss(scheme, DEFAULT_PORTS, cutoff=0.75) if scheme not in DEFAULT_PORTS else None
+            if near is not None:
+                yield Misnamed(f"no scheme `{scheme}` is known", near, name=text)
+
     def might(self, unit: Unit, part: str, matcher: Any) -> bool:
         if part != "host":
             return False
@@ -370,9 +377,9 @@ class UrlKind(Kind):
         if unit.wide:
             return None if unit.untold else f"url: {in_quotes(unit.value.text)}"
         url = unit.value
-        port = "" if url.port is None else f":{url.port}"
-        for rest in (f"{port}{url.path}", f"{port}/**", "/**"):
-            text = f"{url.scheme}://{url.host}{rest}"
+        port = "" if url.port in (None, DEFAULT_PORTS.get(url.scheme)) else f":{url.port}"
+        for query in ("", "?*"):
+            text = f"{url.scheme}://{url.host}{port}{url.path}{query}"
             try:
                 if UrlPattern.parse(text).matches(url):
                     return f"url: {in_quotes(text)}"

@@ -1107,6 +1107,12 @@ def _resource(out: Reading, word: Word) -> None:
             out.refused.append(f"`{word.raw}`: gives out credentials; name the whole command to admit it")
 
 
+def _object(out: Reading, word: Word) -> None:
+    """A name, or another thing with its kind: `pod/a secret/b`."""
+    if word.text is not None and "/" in word.text:
+        _resource(out, word)
+
+
 def _destination(refspec: str) -> str:
     """The branch that a refspec changes: `x`, `+x:main`, `HEAD:refs/heads/main`, `:gone`."""
     name = refspec.removeprefix("+").rpartition(":")[2]
@@ -1154,6 +1160,7 @@ _READERS = {
     "jq": read_jq,
     "yq": read_yq,
     "resource": _resource,
+    "object": _object,
     "remote": _aim_remote,
     "prefix": touch_pieces,
     "mount": touch_mounted,

@@ -21,6 +21,9 @@ def misnamed(scope: Any) -> Iterator[Misnamed]:
     yield from _closed("set of commands", _several(data.get("sets")), programs().sets)
     paths = data.get("path")
     yield from _closed("effect", paths if isinstance(paths, dict) else (), EFFECTS)
+    for name in _several(data.get("redirect")):
+        if name != "devnull" and near_miss(str(name), ("devnull",)) is not None:
+            yield Misnamed(f"`{shown(name)}` is no place to redirect to", "devnull", name=str(name))
     runs = data.get("run", ())
     if not runs and not data.get("sets"):
         so = "name programs in `run`, or write `run: any`"

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from remit.model.terms import UNKNOWN
-from remit.scopes.interface import Declared, Kind, Matcher, Unit, Values
+from remit.scopes.interface import Declared, Kind, Matcher, Misnamed, Unit, Values
 
 if TYPE_CHECKING:
     from remit.forms.shapes import Shape
     from remit.model.call import Call
     from remit.model.facts import Facts
+    from remit.model.policy import Tool
 
 
 class SqlKind(Kind):
@@ -47,6 +48,16 @@ class SqlKind(Kind):
 
         return SqlMatcher(data)
 
+    def misnamed(self, data: Any) -> Iterable[Misnamed]:
+        if set(data) <= {"rows"}:
+            so = "name what it is about, such as `select: any`"
+            yield Misnamed("the `sql` scope names no statement", None, so, fatal="prohibition")
+
+    def unknown_to(self, tool: Tool, data: Any) -> Iterable[Misnamed]:
+        from remit.scopes.sql.names import unknown_to
+
+        return unknown_to(tool, data)
+
     def might(self, unit: Unit, part: str, matcher: Matcher) -> bool:
         return part in ("path", "url") and unit.grade == UNKNOWN
 
@@ -54,11 +65,20 @@ class SqlKind(Kind):
         return None
 
     def scope_for(self, unit: Unit, beside: Any = None) -> str | None:
-        from remit.scopes.sql.samples import smallest_scope
+        from json import dumps
 
-        if beside is not None and self.matcher(beside).concerns(unit):
-            return None  # it is a limit on such statements that was not kept
-        return smallest_scope(unit.value)
+        from remit.scopes.sql.samples import smallest_scope
+        from remit.scopes.sql.scope import SqlMatcher
+
+        scope = smallest_scope(unit.value)
+        if scope is not None and beside is not None:
+            near = SqlMatcher(beside)
+            if near.concerns(unit) or near.limits(unit.value):
+                return None  # it is a limit on such statements, or on such tables, that was not kept
+            scope |= {"rows": beside["rows"]} if "rows" in beside else {}
+        if scope is None or not self.matcher(scope).covers(unit):
+            return None
+        return f"sql: {dumps(scope, ensure_ascii=False)}"
 
     def samples(self) -> list[Any]:
         from remit.scopes.sql.samples import SAMPLES

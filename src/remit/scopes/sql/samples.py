@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from remit.languages.sql.statement import EFFECTS, VERBS, SqlStatement
-from remit.scopes.interface import in_quotes
+from remit.languages.sql.statement import EFFECTS, VERBS, SqlStatement, Use
 
 if TYPE_CHECKING:
     from remit.scopes.sql.scope import SqlMatcher, Tables
@@ -58,29 +57,49 @@ def _names(tables: Tables) -> list[str]:
     return ["x"] if tables.all else [name.replace("*", "x").replace("?", "x") for name in tables.names]
 
 
-def smallest_scope(statement: SqlStatement) -> str | None:
-    """The statement's verbs, tables and functions as a scope; None for what no scope admits."""
-    clauses: dict[str, list[str]] = {verb: [] for verb in (statement.verb,) if verb in ("select", "insert")}
+def smallest_scope(statement: SqlStatement) -> dict[str, Any] | None:
+    """The statement's verbs, tables, columns and functions as a scope; None for what no scope admits."""
+    uses: dict[str, list[Use]] = {verb: [] for verb in (statement.verb,) if verb in ("select", "insert")}
     for use in statement.uses:
         if not use.via and not use.own:
-            clauses.setdefault(use.verb, []).append(use.table)
-    kinds = sorted(statement.ddl)
-    if "ddl" in clauses or kinds:
-        clauses["ddl"] = kinds
+            uses.setdefault(use.verb, []).append(use)
+    if statement.ddl:
+        uses.setdefault("ddl", [])
+    scope: dict[str, Any] = {verb: _clause(verb, named, statement) for verb, named in uses.items()}
     if statement.pragmas:
-        clauses["pragma"] = list(statement.pragmas)
+        scope["pragma"] = list(statement.pragmas)
     if statement.strange:
-        clauses["functions"] = list(statement.strange)
-    if statement.unknown or not clauses or statement.reaches or statement.verb not in VERBS:
+        scope["functions"] = list(statement.strange)
+    if statement.unknown or not scope or statement.reaches or statement.verb not in VERBS:
         return None
-    entries = [
-        f"{verb}: [{', '.join(map(in_quotes, dict.fromkeys(names)))}]" if names else f"{verb}: any"
-        for verb, names in clauses.items()
-    ]
-    if "insert" in clauses and statement.conflict not in ("", "none"):
-        conflict = statement.conflict if statement.conflict in ("ignore", "update", "replace") else "any"
-        names = ", ".join(map(in_quotes, dict.fromkeys(clauses["insert"])))
-        entries = [entry for entry in entries if not entry.startswith("insert:")]
-        entries.append(f"insert: {{tables: [{names}], conflict: {conflict}}}")
-    entries += ["explain: true"] if statement.explains else []
-    return f"sql: {{{', '.join(entries)}}}"
+    return {**scope, "explain": True} if statement.explains else scope
+
+
+def _clause(verb: str, uses: list[Use], statement: SqlStatement) -> Any:
+    """What one verb may do: no more than the statement, as far as its text tells."""
+    tables = list(dict.fromkeys(use.table for use in uses))
+    if verb == "ddl":
+        kinds = sorted(statement.ddl)
+        return {"kinds": kinds, "tables": tables} if kinds and tables else kinds or "any"
+    more: dict[str, Any] = {}
+    columns = {table: _columns(verb, table, statement) for table in tables}
+    if any(columns.values()):
+        more["columns"] = {table: names for table, names in columns.items() if names}
+    if verb == "insert" and statement.source == "values":
+        more["from"] = "values"
+    if verb == "insert" and statement.conflict not in ("", "none"):
+        more["conflict"] = statement.conflict if statement.conflict in ("ignore", "update", "replace") else "any"
+    if not tables:
+        return {"tables": "any", **more} if more else "any"
+    return {"tables": tables, **more} if more else tables
+
+
+def _columns(verb: str, table: str, statement: SqlStatement) -> list[str]:
+    """The columns of a table that the statement touches so, or by which it chooses what it touches; none: any."""
+    found: set[str] = set()
+    for use in statement.uses:
+        if use.table == table and not use.via and (use.verb == verb or use.own):
+            if use.columns is None:
+                return []
+            found |= use.columns
+    return sorted(found)

@@ -240,6 +240,20 @@ class SqlMatcher(Matcher):
                 return refused
         return None
 
+    def limits(self, statement: SqlStatement) -> bool:
+        """A limit on tables, columns or rows is in the way of what the statement does, apart from verbs not named."""
+        for use in statement.uses:
+            if use.via:
+                refused = self._behind_view(use, statement)
+            elif use.own:
+                refused = self._own(use, statement)
+            else:
+                refused = self.clauses[use.verb].refuses(use) if use.verb in self.clauses else None
+                refused = refused or next((why for rows in self.rows if (why := rows.refuses(use, statement))), None)
+            if refused is not None:
+                return True
+        return False
+
     def _behind_view(self, use: Use, statement: SqlStatement) -> str | None:
         """Why a view may not show a table; None if it may: the scope names the view, or sets no limit to the table."""
         clause = self.clauses.get(use.verb)

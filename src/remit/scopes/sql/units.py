@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from remit.languages.sql.statement import EFFECTS, SqlStatement, Use
 from remit.model.errors import NotUnderstood
@@ -80,6 +80,20 @@ def schema_problem(schema: str, dialect: str | None) -> str | None:
     else:
         return "a schema is read of `dialect: sqlite` and `dialect: postgres` alone"
     return found if isinstance(found, str) else None
+
+
+def schema_columns(schema: str, dialect: str) -> Mapping[str, frozenset[str] | None] | None:
+    """By table and view, its columns, as far as the schema tells; None where no schema is read."""
+    found: object = None
+    if dialect == "sqlite":
+        from remit.languages.sql.replica import replica_of
+
+        found = replica_of(schema)
+    elif dialect == "postgres":
+        from remit.languages.sql.catalog import catalog_of
+
+        found = catalog_of(schema)
+    return getattr(found, "columns", None)
 
 
 def may_change_schema(statement: SqlStatement) -> bool:
