@@ -68,8 +68,7 @@ def test_what_the_sources_agree_on(tmp_path: Path):
     assert verdict(book, "main", "Write", file_path="/work/src/x", content="") == "ask"
     assert "# .claude/agents/builder.md:4" in draft.policy
     said = "\n".join(draft.decisions)
-    assert "builder: `Write` left out: AGENTS-AND-TOOLS.md:5 denies it" in said
-    assert "builder: `mcp__db__query` left out: AGENTS-AND-TOOLS.md:5 denies it" in said
+    assert "builder: `Write`, `mcp__db__query` left out: denied by AGENTS-AND-TOOLS.md:5, granted by" in said
     assert "free: has no tool list" in said
 
 
@@ -218,7 +217,7 @@ def test_a_scope_that_another_place_does_not_give_is_left_out(tmp_path: Path):
     book = book_of(draft)
     assert verdict(book, "t", "Bash", command="pytest -q") == "allow"
     assert verdict(book, "t", "Bash", command="git diff") == "deny"
-    assert "t: `Bash` with “git diff:*” left out: AGENTS.md:5 limits it to “pytest”" in draft.decisions
+    assert "t: `Bash` left out: limited to “git diff:*”, and to “pytest” by AGENTS.md:5" in draft.decisions
 
 
 def test_what_settings_deny_and_ask_about_is_in_the_draft(tmp_path: Path):
@@ -252,7 +251,7 @@ def test_what_settings_deny_and_ask_about_is_in_the_draft(tmp_path: Path):
     assert verdict(book, "main", "Bash", command="make release") == "ask"
     assert "git" not in draft.policy.partition("  u:")[2].partition("  main:")[0]
     said = [text for text in draft.decisions if "settings.json" in text]
-    assert "t: `WebFetch` left out: .claude/settings.json:12 denies it to every agent" in said
+    assert "t: `WebFetch` left out: denied to every agent by .claude/settings.json:12" in said
     assert any(text.startswith("`Bash(*deploy*)`, `Read(~/keys)`: only its host follows") for text in said)
 
 

@@ -134,6 +134,22 @@ COPILOT = (
     token("replace_string_in_file", "edit"),
     token("Edit", "create", "edit"),
     token("web", "fetch"),
+    # one tool of a toolset is no other of it, and a server's tool is none of the host's
+    token("read/problems"),
+    token("read/terminalLastCommand"),
+    token("execute/getTerminalOutput"),
+    token("execute/testFailure"),
+    token("execute/createAndRunTask"),
+    token("edit/createDirectory"),
+    token("edit/createFile", "create"),
+    token("edit/rename"),
+    token("search/changes"),
+    token("search/codebase", "search"),
+    token("codebase", "search"),
+    token("files/create"),
+    token("files/edit"),
+    token("files/view"),
+    token("host/bash"),
 )
 DENIED = (
     token("Bash", "run"),

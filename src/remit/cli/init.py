@@ -91,7 +91,8 @@ def command(
     if draft.tests:
         _write(tests, draft.tests.replace(POLICY, target.name))
     if json:
-        out_json({"policy": str(target), "tests": str(tests) if draft.tests else None, "decide": draft.decisions})
+        wrote = {"policy": str(target), "tests": str(tests) if draft.tests else None}
+        out_json({**wrote, "decide": draft.decisions, "details": draft.details})
         return FINE
     after = GUARD if python is not None else HOST.format(next(iter(rulebook.book.hosts), "HOST"))
     out("".join(f"{line}\n" for line in _lines(draft, target, tests, after)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -31,7 +32,9 @@ _READ_ONLY, _PLAN = "calls itself read-only", "works in plan mode"
 _PLURAL = {_READ_ONLY: "call themselves read-only", _PLAN: "work in plan mode"}
 _HOSTS_OWN = (Kind.DEFINITION, Kind.SETTINGS)
 _SHARED = 4
-"""So many agents with one question are named; of more, the first."""
+"""So many agents or tools with one question are named; of more, the first."""
+_LINE = re.compile(r"(?<=\w):\d+\b")
+"""The line of a place: the entries of one list have several."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -40,6 +43,8 @@ class Question(msgspec.Struct, frozen=True):
     kind: str
     agent: str | None
     text: str
+    tool: str | None = None
+    """The tool that it is about, as written; the text goes on after its name."""
 
 
 class Section(msgspec.Struct):
@@ -54,9 +59,9 @@ class Section(msgspec.Struct):
     hands_to: list[str] = []
     """Those that it may hand work to, if its list names them; else it may to anybody."""
 
-    def ask(self, kind: str, text: str) -> None:
+    def ask(self, kind: str, text: str, tool: str | None = None) -> None:
         """One more question about this agent."""
-        question = Question(kind, self.name, text)
+        question = Question(kind, self.name, text, tool)
         if question not in self.questions:
             self.questions.append(question)
 
@@ -67,8 +72,8 @@ class Section(msgspec.Struct):
         for rule in list(self.rules):
             denial = self.denied(rule)
             if denial is not None:
-                text = f"`{rule.tool}` left out: {denial.place} denies it, {rule.place} grants it"
-                self.ask("are granted what another place denies; it is left out", text)
+                text = f"left out: denied by {denial.place}, granted by {rule.place}"
+                self.ask("are granted what another place denies; it is left out", text, rule.tool)
                 self.rules.remove(rule)
         held = {rule.tool for rule in self.rules}
         asked = {rule.tool for rule in self.takes if rule.ask and rule.whole}
@@ -147,7 +152,8 @@ def draft_from(
         questions.append(Question("confinement", None, CONFINE))
     used = {rule.tool for section in found for rule in section.rules}
     lines = [line for tool in served if tool.name in used for line in tool.lines]
-    return Draft(_policy(found, packs, main, lines), _tests(found, packs), tuple(_grouped(questions)), len(found))
+    policy, tests = _policy(found, packs, main, lines), _tests(found, packs)
+    return Draft(policy, tests, tuple(_grouped(questions)), len(found), tuple(_each(questions)))
 
 
 def _packs(survey: Survey, agents: Sequence[Agent], host: str | None) -> list[str]:
@@ -196,23 +202,51 @@ def _unsaid(left: Sequence[tuple[Entry, Account]]) -> Iterator[Question]:
         name = f"`{shown(entry.tool)}({shown(entry.scope)})`" if entry.scope else f"`{shown(entry.tool)}`"
         by_place.setdefault(str(account.place), []).append(name)
     for place, names in by_place.items():
-        rest = f" and {len(names) - _SHARED} more" if len(names) > _SHARED else ""
-        text = f"{', '.join(names[:_SHARED])}{rest}: only its host follows this rule of {place}; add one to the agents"
+        text = f"{_first(names)}: only its host follows this rule of {place}; add one to the agents"
         yield Question("settings", None, text)
 
 
 def _grouped(questions: Sequence[Question]) -> Iterator[str]:
-    """The questions in a few lines: one that many agents share is asked once."""
+    """The questions in a few lines: one that many agents share is asked once, and so is one about many tools."""
     kinds: dict[str, list[Question]] = {}
     for question in questions:
         kinds.setdefault(question.kind, []).append(question)
     for kind, same in sorted(kinds.items(), key=lambda item: len(item[1])):
-        names = list(dict.fromkeys(question.agent for question in same if question.agent is not None))
+        names = list(dict.fromkeys(shown(question.agent) for question in same if question.agent is not None))
         if len(names) > _SHARED:
-            rest = f" and {len(names) - _SHARED} more" if len(names) > _SHARED else ""
-            yield f"{len(names)} agents {kind}: {', '.join(map(shown, names[:_SHARED]))}{rest}"
+            tools = _most(one.tool for one in same)
+            yield f"{len(names)} agents {kind}: {_first(names)}{f' ({_first(tools)})' if tools else ''}"
         else:
-            yield from (f"{shown(one.agent)}: {one.text}" if one.agent else one.text for one in same)
+            yield from _together(same)
+
+
+def _together(same: Sequence[Question]) -> Iterator[str]:
+    """A line for each question; one line for several tools of an agent about which the same is asked."""
+    found: dict[tuple[str | None, str, bool], list[Question]] = {}
+    for one in same:
+        alike = _LINE.sub("", one.text) if one.tool is not None else one.text
+        found.setdefault((one.agent, alike, one.tool is not None), []).append(one)
+    for (agent, *_), questions in found.items():
+        yield _said(agent, _most(one.tool for one in questions), questions[0].text)
+
+
+def _each(questions: Sequence[Question]) -> Iterator[str]:
+    """Every question in a line of its own."""
+    yield from (_said(one.agent, _most([one.tool]), one.text) for one in questions)
+
+
+def _said(agent: str | None, tools: Sequence[str], text: str) -> str:
+    """A question in words."""
+    return f"{f'{shown(agent)}: ' if agent is not None else ''}{f'{_first(tools)} ' if tools else ''}{text}"
+
+
+def _most(tools: Iterable[str | None]) -> list[str]:
+    """The tools as they are shown, those of most questions first."""
+    return [f"`{shown(tool)}`" for tool, _ in Counter(tool for tool in tools if tool is not None).most_common()]
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHARED]) + (f" and {len(names) - _SHARED} more" if len(names) > _SHARED else "")
 
 
 def _speaks(agent: Agent) -> bool:
@@ -286,8 +320,8 @@ class _Writing:
         refused = refusal(self.agent, entry, self.own, self.pack)
         if refused is not None:
             if note is None:
-                text = f"`{shown(entry.tool)}` left out: {refused.place} denies it, {entry.place} grants it"
-                self.section.ask("are granted what another place denies; it is left out", text)
+                text = f"left out: denied by {refused.place}, granted by {entry.place}"
+                self.section.ask("are granted what another place denies; it is left out", text, entry.tool)
             return
         tools = self._tools(entry) if note is None else [entry.tool]
         translates = not tools and self.pack is not None and bool(meanings(entry.tool, self.own.host))
@@ -295,19 +329,17 @@ class _Writing:
             self._server(entry) if kind == "mcp" else self._unknown(entry)
             return
         if self.looks and kind == "write":
-            text = f"`{shown(entry.tool)}` left out: the agent {self.looks} ({entry.place})"
-            self.section.ask(f"{_PLURAL[self.looks]}; what writes is left out", text)
+            text = f"left out: the agent {self.looks} ({entry.place})"
+            self.section.ask(f"{_PLURAL[self.looks]}; what writes is left out", text, entry.tool)
             return
         asked = asks(entry) and self.own.kind in _HOSTS_OWN
         if asked:
             entry = msgspec.structs.replace(entry, mark=Mark.YES, scope=None)
         limit = limit_of(self.agent, entry, self.own)
         if isinstance(limit, Entry):
-            text = (
-                f"`{shown(entry.tool)}` with “{shown(entry.scope or '', 60)}” left out: "
-                f"{limit.place} limits it to “{shown(limit.scope or '', 60)}”"
-            )
-            self.section.ask("are limited in two ways that differ; the tool is left out", text)
+            limits = f"limited to “{shown(entry.scope or '', 60)}”, and to “{shown(limit.scope or '', 60)}”"
+            text = f"left out: {limits} by {limit.place}"
+            self.section.ask("are limited in two ways that differ; the tool is left out", text, entry.tool)
             return
         if translates:
             granted = Granted(entry.tool, limit.scope, limit.place, self.own.host, limit.whole)
@@ -326,8 +358,8 @@ class _Writing:
     def _grant(self, rule: Rule, kind: str, limit: Limit) -> None:
         refused = next((one for one in self._denials() if one[1].scope is None and rule.tool in one[0]), None)
         if refused is not None:
-            text = f"`{rule.tool}` left out: {refused[1].place} denies it to every agent"
-            self.section.ask("are granted what settings deny to every agent; it is left out", text)
+            text = f"left out: denied to every agent by {refused[1].place}"
+            self.section.ask("are granted what settings deny to every agent; it is left out", text, rule.tool)
             return
         self.section.rules.append(rule)
         self.section.delegates |= kind == "delegate"
@@ -337,23 +369,21 @@ class _Writing:
                 self.section.ask("have scopes that admit no committed file", problem)
 
     def _unknown(self, entry: Entry) -> None:
-        what = f"no tool of {self.pack or 'a pack'} that Remit knows; if there is one, declare it under `tools:`"
-        text = f"`{shown(entry.tool)}` left out: {what} ({entry.place})"
-        self.section.ask("have tools that no pack knows; they are left out", text)
+        whose = f" of {self.pack}" if self.pack is not None else ""
+        text = f"left out: Remit knows no such tool{whose}; declare what exists under `tools:` ({entry.place})"
+        self.section.ask("have tools that no pack knows; they are left out", text, entry.tool)
 
     def _server(self, entry: Entry) -> None:
         """A tool of an MCP server, or all of one's, by what the server says of them."""
         found = [tool for tool in self.drafting.served if names_served(entry.tool, tool.name)]
         if not found or entry.mark is not Mark.YES:
-            text = (
-                f"`{shown(entry.tool)}` left out: a tool of an MCP server; with `--tools FILE --server NAME`, "
-                f"`remit init` drafts those of a server ({entry.place})"
-            )
-            self.section.ask("have tools of MCP servers; `remit init --tools FILE --server NAME` drafts those", text)
+            text = f"left out: of an MCP server; `remit init --tools FILE --server NAME` drafts one's tools ({entry.place})"
+            kind = "have tools of MCP servers; `remit init --tools FILE --server NAME` drafts those"
+            self.section.ask(kind, text, entry.tool)
         for tool in found:
             if self.looks and not tool.reads:
-                text = f"`{shown(tool.name)}` left out: the agent {self.looks} ({entry.place})"
-                self.section.ask(f"{_PLURAL[self.looks]}; what writes is left out", text)
+                text = f"left out: the agent {self.looks} ({entry.place})"
+                self.section.ask(f"{_PLURAL[self.looks]}; what writes is left out", text, tool.name)
                 continue
             self.section.rules.append(Rule(tool.name, entry.place))
             if not tool.reads:
@@ -381,10 +411,8 @@ class _Writing:
                 note = f"for {', '.join(dict.fromkeys(shown(source.tool) for source in one.sources))}"
                 self._grant(msgspec.structs.replace(rule, note=note), kind, limit)
         for source in left:
-            text = (
-                f"`{shown(source.tool)}` left out: {self.pack} has no tool that does this and no more ({source.place})"
-            )
-            self.section.ask(f"have tools without an equal in {self.pack}; they are left out", text)
+            text = f"left out: {self.pack} has no tool that does this and no more ({source.place})"
+            self.section.ask(f"have tools without an equal in {self.pack}; they are left out", text, source.tool)
 
     def _of_equal(self, equal: Equal, kind: str, limit: Limit) -> Rule | None:
         """The rule for a translated tool, with the source's limit and what takes a part of the tool away."""
@@ -445,7 +473,8 @@ class _Writing:
         words = f"“{shown(limit.scope, 60)}”" if limit.scope else "a scope that is not given"
         self.section.ask(
             "have limits that are no patterns; those tools are left out",
-            f"`{tool}` left out: it is limited to {words}, which is no pattern ({limit.place})",
+            f"left out: limited to {words}, which is no pattern ({limit.place})",
+            tool,
         )
 
     def _hands(self, scope: str) -> bool:
@@ -460,13 +489,14 @@ class _Writing:
         if limit.scope is None and shell_argument(tool, self.pack or "") is None and looks:
             return None  # it runs commands of another language: nobody can say that it only looks
         if limit.scope is None and looks:
-            text = f"`{tool}` is limited to looking, since the agent {looks} ({place})"
-            self.section.ask(f"{_PLURAL[looks]} and have a shell; it may look only", text)
+            text = f"limited to looking, since the agent {looks} ({place})"
+            self.section.ask(f"{_PLURAL[looks]} and have a shell; it may look only", text, tool)
             return Rule(tool, place, _LOOKING)
         if limit.scope is None:
             self.section.ask(
                 "may run any command: give them a `shell:` scope, or `confine: required`",
-                f"`{tool}` may run any command ({place}): give it a `shell:` scope, or `confine: required`",
+                f"may run any command ({place}): give it a `shell:` scope, or `confine: required`",
+                tool,
             )
             return Rule(tool, place)
         runs = runs_of(commands_of(limit.scope, whole=limit.whole))
@@ -475,7 +505,8 @@ class _Writing:
         words = f"“{shown(limit.scope, 60)}”" if limit.scope else "a scope that is not given"
         self.section.ask(
             "have a shell with limits that are no commands; it is left out",
-            f"`{tool}` left out: it is limited to {words}; say it as a `shell:` scope ({place})",
+            f"left out: limited to {words}; say it as a `shell:` scope ({place})",
+            tool,
         )
         return None
 
@@ -525,9 +556,8 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
             shell = shell_argument(tool, pack) is not None
             runs = allowed_runs(settings, pack) if shell else []
             if runs:
-                names = ", ".join(f"`{run.strip('{}')}`" for run in runs[:_SHARED])
-                rest = f" and {len(runs) - _SHARED} more" if len(runs) > _SHARED else ""
-                main.ask("run", f"runs {names}{rest} without a question, since settings of the host allow it")
+                names = _first([f"`{run.strip('{}')}`" for run in runs])
+                main.ask("run", f"runs {names} without a question, since settings of the host allow it")
             more = f", run: [{', '.join(runs)}]" if runs else ""
             scope = f"{{except: {{shell: {{sets: [inspect, git-read]{more}}}, path: {seen}}}}}"
             main.takes.append(Rule(tool, place, scope if shell else None, ask=True))

@@ -12,6 +12,8 @@ class Draft(msgspec.Struct, frozen=True):
     tests: str
     decisions: tuple[str, ...]
     agents: int
+    details: tuple[str, ...] = ()
+    """Every question in a line of its own, where `decisions` asks one for several agents or tools."""
 
 
 def quoted(text: str) -> str:
