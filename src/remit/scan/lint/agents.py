@@ -472,8 +472,8 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
             if not writing:
                 continue
             names = list(dict.fromkeys(entry.tool for entry in writing))
-            holds = "may use" if account.kind is Kind.POLICY else "holds"
-            what, place = f"{holds} {listing(names)}", writing[0].place
+            verb = "may use" if account.kind is Kind.POLICY else "holds"
+            what, place = f"{verb} {listing(names)}", writing[0].place
         held_back = "; only its plan mode holds it back" if account.gated else ""
         yield Finding(
             code="read-only-can-write",
