@@ -129,8 +129,10 @@ def _draft(path: Path, team: str | None, tools: Path | None, server: str, host: 
 def _asked() -> str:
     """The kind of team that a person chooses, where one sits at a terminal. Raises InputError."""
     if not stdin.person_there():
-        start = "start from a Python program: --python FILE, or from a kind of team: --team"
-        raise InputError(f"no agents found here; {start} {'|'.join(teams())}")
+        raise InputError(
+            "no agents found here; start from the session of a host: --host HOST, from a Python program: --python FILE,"
+            f" or from a kind of team: --team {'|'.join(teams())}"
+        )
     names = teams()
     out("No agents are defined here. Which kind of team is it?\n")
     out("".join(f"  {number}. {name}: {about(name)}\n" for number, name in enumerate(names, 1)))

@@ -120,14 +120,14 @@ class _Drafting(msgspec.Struct):
 def draft_from(
     survey: Survey, paths: Sequence[str] = (), host: str | None = None, served: Sequence[Served] = ()
 ) -> Draft | None:
-    """A draft from what a survey found; None if it found no agent. `paths` are those that were ever committed, and
-    `served` what an MCP server offers.
+    """A draft from what a survey found; None if it found no agent, and no host either. `paths` are those that were ever
+    committed, and `served` what an MCP server offers.
 
     With a host, in that one's tools: what was written for another is translated."""
     agents = [agent for agent in survey.agents if _speaks(agent)]
-    if not agents:
-        return None
     packs = _packs(survey, agents, host)
+    if not agents and not any(_carries(pack) for pack in packs):
+        return None
     questions: list[Question] = []
     if not packs:
         text = "no tool here belongs to a pack of Remit's: declare the tools under `tools:` (docs/policy.md#tools)"
@@ -142,8 +142,12 @@ def draft_from(
     settings = [one for agent in survey.agents if is_everybody(agent) for one in agent.accounts]
     drafting = _Drafting(paths, list(named), settings, served)
     found = [_section(name, same, packs, drafting) for name, same in named.items()]
+    defined = {name for name, same in named.items() if any(one.kind is Kind.DEFINITION for one in _accounts(same))}
     for section in found:
         _ask_name(section, named[section.name])
+        if defined and section.name not in defined:
+            text = f"only a document names it ({named[section.name][0].accounts[0].place}): if nobody runs it, take it out"
+            section.ask("are named by documents only: take out those that nobody runs", text)
     questions += [question for section in found for question in section.questions]
     main = _main(found, packs, drafting)
     questions += main.questions if main is not None else []
@@ -152,8 +156,9 @@ def draft_from(
         questions.append(Question("confinement", None, CONFINE))
     used = {rule.tool for section in found for rule in section.rules}
     lines = [line for tool in served if tool.name in used for line in tool.lines]
-    policy, tests = _policy(found, packs, main, lines), _tests(found, packs)
-    return Draft(policy, tests, tuple(_grouped(questions)), len(found), tuple(_each(questions)))
+    everyone = [*found, *([main] if main is not None else [])]
+    policy, tests = _policy(found, packs, main, lines), _tests(everyone, packs)
+    return Draft(policy, tests, tuple(_grouped(questions)), len(everyone), tuple(_each(questions)))
 
 
 def _packs(survey: Survey, agents: Sequence[Agent], host: str | None) -> list[str]:
@@ -183,10 +188,13 @@ def _host(pack: str, *, guessed: bool) -> Iterator[Question]:
         yield Question("host", None, text)
 
 
+def _accounts(agents: Iterable[Agent]) -> list[Account]:
+    return [account for agent in agents for account in agent.accounts]
+
+
 def _ask_name(section: Section, same: Sequence[Agent]) -> None:
     """Hosts call an agent by the name in its definition: one that a policy can't say would stay unknown to it."""
-    accounts = [account for agent in same for account in agent.accounts if account.kind is Kind.DEFINITION]
-    for defined in accounts:
+    for defined in (account for account in _accounts(same) if account.kind is Kind.DEFINITION):
         if defined.agent != section.name and not _NAME.fullmatch(defined.agent):
             text = (
                 f"its definition says `name: {shown(defined.agent)}`, which a policy can't name:"
@@ -269,7 +277,7 @@ def _named(agents: Iterable[Agent]) -> Iterator[tuple[str, list[Agent]]]:
 
 def _section(name: str, same: Sequence[Agent], packs: Sequence[str], drafting: _Drafting) -> Section:
     """What the draft says of one agent, or of all that have its name: what the sources of each grant."""
-    agent = msgspec.structs.replace(same[0], accounts=tuple(account for one in same for account in one.accounts))
+    agent = msgspec.structs.replace(same[0], accounts=tuple(_accounts(same)))
     section = Section(name, same[0].name)
     if len(same) > 1:
         places = ", ".join(str(one.accounts[0].place) for one in same)
@@ -527,9 +535,14 @@ class _Writing:
             self.section.drop()
 
 
+def _carries(pack: str) -> bool:
+    """Whether the session of a host has these tools, and hands work on."""
+    return bool(of_kind(pack, "delegate")) and host_of(pack) is not None
+
+
 def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting) -> Section | None:
     """The session that a person talks to: it reads, hands work on, and asks before it changes anything."""
-    if not any(of_kind(pack, "delegate") and host_of(pack) is not None for pack in packs):
+    if not any(map(_carries, packs)):
         return None
     taken = {section.name for section in sections}
     main = Section(next(name for name in ("main", "main-session", "remit-main") if name not in taken), "")
@@ -543,7 +556,8 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
             if entry.mark is Mark.NO and entry.scope is None
             for tool in meant(entry, account, pack)
         }
-        held = [tool for tool in of_kind(pack, *_LOOK, "plan", "ask", *_CHANGES, "delegate") if tool not in refused]
+        kinds = (*_LOOK, "plan", "ask", *_CHANGES, *(["delegate"] if sections else []))
+        held = [tool for tool in of_kind(pack, *kinds) if tool not in refused]
         changes = [tool for tool in held if capability(tool) in _CHANGES]
         main.rules += [Rule(tool, place) for tool in held]
         main.delegates |= any(capability(tool) == "delegate" for tool in held)

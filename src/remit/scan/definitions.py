@@ -44,15 +44,21 @@ def is_headless(text: Text) -> bool:
         and layout.certain
         and not text.link
         and not is_archived(text.path)
-        and not _NAMED_FOR_IT.search(text.path)
+        and not _needs_no_head(text.path)
         and read_head(text.text) is None
     )
+
+
+def _needs_no_head(path: str) -> bool:
+    """Whether a file at this path is an agent for its host, whatever is in it."""
+    layout = layout_of(path)
+    return layout is not None and (layout.headless or _NAMED_FOR_IT.search(path) is not None)
 
 
 def read_definition(text: Text) -> Account | None:
     """What a definition says; None if the file is none."""
     head = read_head(text.text) if text.path.endswith(".md") and text.text.startswith(("---", "\ufeff---")) else None
-    if head is None and _NAMED_FOR_IT.search(text.path) and layout_of(text.path) is not None:
+    if head is None and _needs_no_head(text.path):
         head = Head({}, {}, text.text, 1)  # the name of the file is enough: an agent without a list
     if head is None:
         return None
