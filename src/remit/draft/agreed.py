@@ -12,7 +12,7 @@ import msgspec
 from remit.draft.equivalents import is_whole, meanings
 from remit.draft.limits import Command, covered, named
 from remit.draft.packs import tools_for
-from remit.draft.taken import asks
+from remit.scan.answers import ASK
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place
 from remit.scan.vocabulary import capability, tool_key
 
@@ -126,7 +126,7 @@ def _scoped(account: Account, entry: Entry, own: Account) -> list[Entry]:
     """The entries by which a place limits a tool; none if it does not. A limit on writing limits every tool that
     writes and is not named: `Edit` would write where its `Write` may not."""
     same = [one for one in account.allowed() if tool_key(one.tool) == tool_key(entry.tool)]
-    free = [one for one in same if one.mark is Mark.YES or (asks(one) and _exact(account))]
+    free = [one for one in same if one.mark is Mark.YES or (one.scope == ASK and _exact(account))]
     if capability(entry.tool) == "write" and account.closed and account is not own:
         writes = [one for one in account.allowed() if capability(one.tool) == "write"]
         given = {word for one in writes if one.mark is Mark.YES for word in meanings(one.tool, account.host)}

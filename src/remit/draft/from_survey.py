@@ -15,8 +15,9 @@ from remit.draft.history import judged
 from remit.draft.limits import Said, commands_of, globs_of, is_said, program_of, runs_of, said, sites_of
 from remit.draft.model import CONFINE, CONFINEMENT, Draft, quoted
 from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, writing_call
-from remit.draft.taken import Rule, allowed_runs, asks, meant, takes
+from remit.draft.taken import Rule, allowed_runs, meant, takes
 from remit.model.text import shown
+from remit.scan.answers import ASK
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place, Survey
 from remit.scan.names import key_of
 from remit.scan.settings import is_everybody
@@ -146,7 +147,8 @@ def draft_from(
     for section in found:
         _ask_name(section, named[section.name])
         if defined and section.name not in defined:
-            text = f"only a document names it ({named[section.name][0].accounts[0].place}): if nobody runs it, take it out"
+            place = named[section.name][0].accounts[0].place
+            text = f"only a document names it ({place}): if nobody runs it, take it out"
             section.ask("are named by documents only: take out those that nobody runs", text)
     questions += [question for section in found for question in section.questions]
     main = _main(found, packs, drafting)
@@ -340,8 +342,7 @@ class _Writing:
             text = f"left out: the agent {self.looks} ({entry.place})"
             self.section.ask(f"{_PLURAL[self.looks]}; what writes is left out", text, entry.tool)
             return
-        asked = asks(entry) and self.own.kind in _HOSTS_OWN
-        if asked:
+        if entry.scope == ASK and self.own.kind in _HOSTS_OWN:
             entry = msgspec.structs.replace(entry, mark=Mark.YES, scope=None)
         limit = limit_of(self.agent, entry, self.own)
         if isinstance(limit, Entry):
@@ -385,7 +386,9 @@ class _Writing:
         """A tool of an MCP server, or all of one's, by what the server says of them."""
         found = [tool for tool in self.drafting.served if names_served(entry.tool, tool.name)]
         if not found or entry.mark is not Mark.YES:
-            text = f"left out: of an MCP server; `remit init --tools FILE --server NAME` drafts one's tools ({entry.place})"
+            text = (
+                f"left out: of an MCP server; `remit init --tools FILE --server NAME` drafts its tools ({entry.place})"
+            )
             kind = "have tools of MCP servers; `remit init --tools FILE --server NAME` drafts those"
             self.section.ask(kind, text, entry.tool)
         for tool in found:

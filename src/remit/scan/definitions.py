@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from remit.scan.answers import ASK, answers
 from remit.scan.claims import all_tools_claim, read_only_claim, writes_reports
 from remit.scan.files import Text
 from remit.scan.front_matter import Head, read_head
@@ -175,7 +176,7 @@ def _hands_to(head: Head, path: str, entries: list[Entry]) -> tuple[tuple[str, P
         found += [(name, Place(path, head.line("permission"))) for name in may]
     for entry in entries:
         if (
-            entry.scope not in (None, "ask", "by pattern")
+            entry.scope not in (None, ASK)
             and entry.mark is Mark.SCOPED
             and capability(entry.tool) == "delegate"
         ):
@@ -207,24 +208,13 @@ def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, lis
         value = head.values.get(key)
         if isinstance(value, dict):
             for tool, setting in value.items():
-                mark = _setting(setting)
-                if key == "tools" and mark is Mark.YES and tool in ruled:
+                if key == "tools" and setting in (True, "allow") and tool in ruled:
                     continue
-                scope = "ask" if setting == "ask" else ("by pattern" if isinstance(setting, dict) else None)
-                scope = None if mark is Mark.NO else scope
-                found.append(Entry(str(tool), mark, Place(path, head.line(key)), scope))
+                found += answers(str(tool), setting, Place(path, head.line(key)))
     nothing = [one for one in found if one.tool == "*" and one.mark is Mark.NO]
     if nothing:  # everything is taken away but what is named
         return Extent.LIST, [one for one in found if one not in nothing]
     return Extent.EVERYTHING, found
-
-
-def _setting(setting: Any) -> Mark:
-    if isinstance(setting, dict) and setting and all(one == "deny" for one in setting.values()):
-        return Mark.NO
-    if setting in (False, "deny"):
-        return Mark.NO
-    return Mark.YES if setting in (True, "allow") else Mark.SCOPED
 
 
 def _names(value: Any) -> list[tuple[str, str | None]] | None:

@@ -68,7 +68,11 @@ def layouts(section: str) -> tuple[Layout, ...]:
     """The rows of `definitions` or `settings`."""
     return tuple(
         Layout(
-            row["host"], re.compile(row["path"]), row["form"], row.get("certain") != "false", row.get("headless") == "true"
+            row["host"],
+            re.compile(row["path"]),
+            row["form"],
+            certain=row.get("certain") != "false",
+            headless=row.get("headless") == "true",
         )
         for row in _catalog()[section]
     )
