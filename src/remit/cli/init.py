@@ -94,7 +94,8 @@ def command(
         wrote = {"policy": str(target), "tests": str(tests) if draft.tests else None}
         out_json({**wrote, "decide": draft.decisions, "details": draft.details})
         return FINE
-    after = GUARD if python is not None else HOST.format(next(iter(rulebook.book.hosts), "HOST"))
+    runs = next(iter(rulebook.book.hosts), None)
+    after = GUARD if python is not None else HOST.format(runs) if runs is not None else PROGRAM
     out("".join(f"{line}\n" for line in _lines(draft, target, tests, after)))
     return FINE
 
@@ -168,6 +169,10 @@ def _check(draft: Draft) -> Rulebook:
 
 
 HOST = "Next: read it, `remit check`, then `remit activate` and `remit install {}`."
+PROGRAM = (
+    "Next: read it, `remit check`, then `remit activate`, and `remit install HOST` for agents of a host; a program asks"
+    " before each call, by Guard or over HTTP."
+)
 GUARD = 'Next: read it, `remit check`, then put `@guard.tool()` on each function, with guard = Guard("remit.yaml").'
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,9 +14,10 @@ from remit.draft.equivalents import Equal, Granted, beside, meanings, named_tool
 from remit.draft.from_tools import Served, names_served
 from remit.draft.history import judged
 from remit.draft.limits import Said, commands_of, globs_of, is_said, program_of, runs_of, said, sites_of
-from remit.draft.model import CONFINE, CONFINEMENT, Draft, quoted
+from remit.draft.model import CONFINE, CONFINEMENT, TO_DECIDE, Draft, quoted
 from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, writing_call
 from remit.draft.taken import Rule, allowed_runs, meant, takes
+from remit.draft.terms import terms_of
 from remit.model.text import shown
 from remit.scan.answers import ASK
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place, Survey
@@ -32,6 +34,7 @@ _LOOKING = "{shell: {sets: [inspect, git-read]}}"
 _READ_ONLY, _PLAN = "calls itself read-only", "works in plan mode"
 _PLURAL = {_READ_ONLY: "call themselves read-only", _PLAN: "work in plan mode"}
 _HOSTS_OWN = (Kind.DEFINITION, Kind.SETTINGS)
+_PROGRAMS_OWN = (Kind.CODE, Kind.RECORD)
 _SHARED = 4
 """So many agents or tools with one question are named; of more, the first."""
 _LINE = re.compile(r"(?<=\w):\d+\b")
@@ -59,6 +62,10 @@ class Section(msgspec.Struct):
     delegates: bool = False
     hands_to: list[str] = []
     """Those that it may hand work to, if its list names them; else it may to anybody."""
+    terms: list[str] = []
+    """What holds for all that it does: its data tiers, locks and APIs, as lines of a policy."""
+    never_to: list[str] = []
+    """Those that a host keeps it from."""
 
     def ask(self, kind: str, text: str, tool: str | None = None) -> None:
         """One more question about this agent."""
@@ -111,6 +118,8 @@ class _Drafting(msgspec.Struct):
     """Tools of an MCP server, as it declares them."""
     left: list[tuple[Entry, Account]] = []
     """What settings deny or ask about, and no rule can say."""
+    own: dict[str, Place] = {}
+    """Tools of a program, which its code or its permission records name."""
 
     def settings_for(self, pack: str | None, agent: Agent | None = None) -> list[Account]:
         """The settings of the hosts that run an agent; of the pack's own, for the session."""
@@ -130,10 +139,10 @@ def draft_from(
     if not agents and not any(_carries(pack) for pack in packs):
         return None
     questions: list[Question] = []
-    if not packs:
+    if not packs and not _is_program(agents):
         text = "no tool here belongs to a pack of Remit's: declare the tools under `tools:` (docs/policy.md#tools)"
         questions.append(Question("no pack", None, text))
-    elif host is None:
+    elif packs and host is None:
         hosts = [one.host for agent in survey.agents for one in agent.accounts if one.kind is not Kind.MATRIX]
         questions += _host(packs[0], guessed=not any(hosts))
     named = dict(_named(agents))
@@ -158,6 +167,13 @@ def draft_from(
         questions.append(Question("confinement", None, CONFINE))
     used = {rule.tool for section in found for rule in section.rules}
     lines = [line for tool in served if tool.name in used for line in tool.lines]
+    if drafting.own:
+        lines += _declared(drafting.own)
+        names = _first([f"`{shown(name)}`" for name in drafting.own])
+        text = (
+            f"{names}: tools of a program: say which arguments they take, or their calls are denied; and what they do"
+        )
+        questions.append(Question("own tools", None, text))
     everyone = [*found, *([main] if main is not None else [])]
     policy, tests = _policy(found, packs, main, lines), _tests(everyone, packs)
     return Draft(policy, tests, tuple(_grouped(questions)), len(everyone), tuple(_each(questions)))
@@ -167,6 +183,8 @@ def _packs(survey: Survey, agents: Sequence[Agent], host: str | None) -> list[st
     """The packs of the draft: the host's, or that of most definitions, with the one of the host that reads them too."""
     if host is not None:
         return [host]
+    if _is_program(agents):
+        return []
     accounts = [one for agent in survey.agents for one in agent.accounts if one.host is not None]
     hosts = [one.host for one in accounts if one.kind is Kind.DEFINITION and one.host is not None] or [
         one.host for one in accounts if one.kind is Kind.SETTINGS and one.host is not None
@@ -174,6 +192,20 @@ def _packs(survey: Survey, agents: Sequence[Agent], host: str | None) -> list[st
     pack = pack_for(hosts, [entry.tool for agent in agents for one in agent.accounts for entry in one.entries])
     carrier = host_of(pack) if pack is not None else None
     return list(dict.fromkeys(one for one in (pack, carrier if hosts else None) if one is not None))
+
+
+def _is_program(agents: Sequence[Agent]) -> bool:
+    """Whether a program's code and its permission records are all that speaks of tools."""
+    kinds = {one.kind for one in _accounts(agents) if one.entries}
+    return bool(kinds) and kinds <= set(_PROGRAMS_OWN)
+
+
+def _declared(tools: dict[str, Place]) -> Iterator[str]:
+    """A program's tools: nobody knows what they take and do."""
+    yield f"  # {TO_DECIDE} for each: which arguments it takes (with others it is denied), what it does, and its tier"
+    for name, place in sorted(tools.items()):
+        unknown = "{args: {}, does: {write: {records: program}}, tier: 3}"
+        yield f"  {quoted(name)}: {unknown}   # {shown(str(place), 100)}"
 
 
 def _host(pack: str, *, guessed: bool) -> Iterator[Question]:
@@ -279,7 +311,7 @@ def _named(agents: Iterable[Agent]) -> Iterator[tuple[str, list[Agent]]]:
 
 def _section(name: str, same: Sequence[Agent], packs: Sequence[str], drafting: _Drafting) -> Section:
     """What the draft says of one agent, or of all that have its name: what the sources of each grant."""
-    agent = msgspec.structs.replace(same[0], accounts=tuple(_accounts(same)))
+    agent = msgspec.structs.replace(same[0], accounts=tuple(_as_one(_accounts(same))))
     section = Section(name, same[0].name)
     if len(same) > 1:
         places = ", ".join(str(one.accounts[0].place) for one in same)
@@ -292,6 +324,15 @@ def _section(name: str, same: Sequence[Agent], packs: Sequence[str], drafting: _
             section.rules += [rule for rule in part.section.rules if rule not in section.rules]
             section.takes += [rule for rule in part.section.takes if rule not in section.takes]
     return section
+
+
+def _as_one(accounts: Sequence[Account]) -> Iterator[Account]:
+    """The accounts, with those of a program's code as one: each file declares tools of its own."""
+    code = [one for one in accounts if one.kind is Kind.CODE]
+    yield from (one for one in accounts if one.kind is not Kind.CODE)
+    if code:
+        entries = tuple(entry for one in code for entry in one.entries)
+        yield msgspec.structs.replace(code[0], entries=entries)
 
 
 class _Writing:
@@ -321,6 +362,7 @@ class _Writing:
             self._add(entry)
         self._translate()
         self._take()
+        self._record()
         if not self.section.rules and entries:
             text = f"nothing of its list could be taken over ({self.own.place})"
             self.section.ask("have a list of which nothing could be taken over", text)
@@ -378,6 +420,10 @@ class _Writing:
                 self.section.ask("have scopes that admit no committed file", problem)
 
     def _unknown(self, entry: Entry) -> None:
+        if self.own.kind in _PROGRAMS_OWN and entry.mark is Mark.YES and _NAME.fullmatch(entry.tool) and not self.looks:
+            self.drafting.own.setdefault(entry.tool, entry.place)
+            self.section.rules.append(Rule(entry.tool, entry.place))
+            return
         whose = f" of {self.pack}" if self.pack is not None else ""
         text = f"left out: Remit knows no such tool{whose}; declare what exists under `tools:` ({entry.place})"
         self.section.ask("have tools that no pack knows; they are left out", text, entry.tool)
@@ -401,6 +447,21 @@ class _Writing:
                 self.section.takes.append(
                     Rule(tool.name, entry.place, note="until somebody has looked at it", ask=True)
                 )
+
+    def _record(self) -> None:
+        """What permission records say of all that the agent does; if it can't be said, it may do nothing."""
+        for account in self.agent.accounts:
+            known = [name for name in self.drafting.names if name in dict(account.hands_to)]
+            if account.kind is Kind.RECORD and known:
+                self.section.delegates = True
+                self.section.hands_to += known
+            lines = terms_of(account.terms)
+            if lines is None:
+                self.section.rules.clear()
+                text = f"its record has limits that can't be read; it may do nothing ({account.place})"
+                self.section.ask("have records with limits that can't be read; they may do nothing", text)
+                continue
+            self.section.terms += [f"{line}   # {shown(str(account.place), 100)}" for line in lines]
 
     def _translate(self) -> None:
         """Tools of other hosts, in the words of this one; each that has no equal there is a question."""
@@ -534,8 +595,22 @@ class _Writing:
             held = {rule.tool for rule in self.section.rules}
             spoken = (*self.settings, *(one for one in self.agent.accounts if one.kind in _HOSTS_OWN))
             found = takes(spoken, held, self.pack, self.drafting.left)
+            self.section.never_to += _kept_from(spoken, self.drafting.names)
             self.section.takes += [rule for rule in found if not rule.runs or self.section.may_run(rule)]
             self.section.drop()
+
+
+def _kept_from(accounts: Iterable[Account], names: Sequence[str]) -> list[str]:
+    """The agents that hosts allow no work to be handed to."""
+    denied = [
+        name
+        for account in accounts
+        for entry in account.entries
+        if entry.mark is Mark.NO and entry.scope and capability(entry.tool) == "delegate"
+        for name in tokens(entry.scope)
+    ]
+    keys = {key_of(one) for one in denied if "*" not in one}
+    return [name for name in names if key_of(name) in keys or any(fnmatch.fnmatchcase(name, one) for one in denied)]
 
 
 def _carries(pack: str) -> bool:
@@ -564,6 +639,7 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
         changes = [tool for tool in held if capability(tool) in _CHANGES]
         main.rules += [Rule(tool, place) for tool in held]
         main.delegates |= any(capability(tool) == "delegate" for tool in held)
+        main.never_to += _kept_from(settings, drafting.names)
         limits = list(takes(settings, set(held), pack, drafting.left))
         hidden = dict.fromkeys(
             value for rule in limits if rule.part == "path" and not rule.ask for value in rule.values
@@ -599,15 +675,16 @@ def _policy(sections: Sequence[Section], packs: Sequence[str], main: Section | N
     for section in sections:
         note = f"   # {shown(section.written)}" if section.written != section.name else ""
         lines += [f"  {quoted(section.name)}:{note}", *_rules(section, packs)]
-        others = [other.name for other in sections if other.name != section.name]
+        lines += [f"    {line}" for line in section.terms]
+        others = [other.name for other in sections if other.name not in (section.name, *section.never_to)]
         names = [name for name in others if name in section.hands_to] if section.hands_to else others
         if section.delegates and names:
-            whom = "to these" if section.hands_to else "to anybody"
+            why = f"it hands work on, {'to these' if section.hands_to else 'to anybody'}"
             given = ", ".join(map(quoted, names))
-            lines.append(f"    delegates_to: [{given}]   # its list has a tool that hands work on, {whom}")
+            lines.append(f"    delegates_to: [{given}]   # {why}")
         lines.append("")
     if main is not None:
-        names = [section.name for section in sections]
+        names = [section.name for section in sections if section.name not in main.never_to]
         lines += [
             f"  {main.name}:   # the session that you talk to: it asks you before it changes anything",
             f"    may: [{', '.join(dict.fromkeys(rule.tool for rule in main.rules))}]",

@@ -74,7 +74,7 @@ def takes(accounts: Iterable[Account], held: Set[str], pack: str, left: list[tup
 
 def _takes(entry: Entry) -> bool:
     if entry.mark is Mark.NO:
-        return entry.scope is not None
+        return entry.scope is not None and capability(entry.tool) != "delegate"  # `delegates_to` says it
     return entry.asked or (entry.scope == ASK and capability(entry.tool) in _CHANGES)
 
 
