@@ -13,7 +13,7 @@ from remit.draft.agreed import Limit, claims_to_look, limit_of, refusal, source_
 from remit.draft.equivalents import Equal, Granted, beside, meanings, named_tools, translated
 from remit.draft.from_tools import Served, names_served
 from remit.draft.history import judged
-from remit.draft.limits import Said, commands_of, globs_of, is_said, program_of, runs_of, said, sites_of
+from remit.draft.limits import Scope, commands_of, globs_of, is_said, program_of, runs_of, said, scope_loads, sites_of
 from remit.draft.model import CONFINE, CONFINEMENT, TO_DECIDE, Draft, quoted
 from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, writing_call
 from remit.draft.taken import Rule, allowed_runs, meant, takes
@@ -362,10 +362,10 @@ class _Writing:
             self._add(entry)
         self._translate()
         self._take()
-        self._record()
         if not self.section.rules and entries:
             text = f"nothing of its list could be taken over ({self.own.place})"
             self.section.ask("have a list of which nothing could be taken over", text)
+        self._record()
 
     def _add(self, entry: Entry, note: str | None = None) -> None:
         kind = capability(entry.tool)
@@ -449,19 +449,31 @@ class _Writing:
                 )
 
     def _record(self) -> None:
-        """What permission records say of all that the agent does; if it can't be said, it may do nothing."""
+        """What sources say of all that the agent does, and whom it hands work to; it may do nothing if that can't be
+        said."""
         for account in self.agent.accounts:
-            known = [name for name in self.drafting.names if name in dict(account.hands_to)]
-            if account.kind is Kind.RECORD and known:
-                self.section.delegates = True
-                self.section.hands_to += known
+            self._delegates(account)
             lines = terms_of(account.terms)
             if lines is None:
                 self.section.rules.clear()
-                text = f"its record has limits that can't be read; it may do nothing ({account.place})"
-                self.section.ask("have records with limits that can't be read; they may do nothing", text)
+                text = f"has limits that can't be said; it may do nothing ({account.place})"
+                self.section.ask("have limits that can't be said; they may do nothing", text)
                 continue
             self.section.terms += [f"{line}   # {shown(str(account.place), 100)}" for line in lines]
+
+    def _delegates(self, account: Account) -> None:
+        """It hands work to those that every source names which names any."""
+        keys = {key_of(name) for name, _ in account.hands_to}
+        if not keys or account.kind is Kind.ROSTER:
+            return
+        known = [name for name in self.drafting.names if key_of(name) in keys]
+        self.section.delegates |= account.kind is Kind.RECORD
+        before = self.section.hands_to or known
+        self.section.hands_to = [name for name in before if name in known]
+        if self.section.delegates and not self.section.hands_to:
+            self.section.delegates = False
+            text = f"hands work to none of the agents here ({account.hands_to[0][1]})"
+            self.section.ask("hand work to none of the agents here", text)
 
     def _translate(self) -> None:
         """Tools of other hosts, in the words of this one; each that has no equal there is a question."""
@@ -521,25 +533,21 @@ class _Writing:
     def _said(self, tool: str, kind: str, limit: Limit) -> Rule | None:
         """The rule for a limit as `remit docs` writes it."""
         found, rule = said(limit.scope or ""), Rule(tool, limit.place)
-        if found is not None and found.asks:
-            self.section.takes.append(msgspec.structs.replace(rule, ask=True))
-            found = msgspec.structs.replace(found, asks=False)
-        if found == Said():
-            return rule
-        if found is not None and kind == "shell" and not found.allow and shell_argument(tool, self.pack or ""):
-            if not found.sets:
-                return msgspec.structs.replace(rule, runs=found.runs)
-            runs = f", run: [{', '.join(found.runs)}]" if found.runs else ""
-            return msgspec.structs.replace(rule, scope=f"{{shell: {{sets: [{', '.join(found.sets)}]{runs}}}}}")
-        if found is not None and kind in ("write", "read", "search") and found.allow and not found.runs:
-            if not (found.beside or found.new_only):
-                return msgspec.structs.replace(rule, part="path", values=found.allow)
-            parts = [f"allow: [{', '.join(map(quoted, found.allow))}]"]
-            parts += [f"except: [{', '.join(map(quoted, found.beside))}]"] if found.beside else []
-            parts += ["new_only: true"] if found.new_only else []
-            return msgspec.structs.replace(rule, scope=f"{{path: {{{', '.join(parts)}}}}}")
-        self._wordy(tool, limit)
-        return None
+        runs = shell_argument(tool, self.pack or "") is not None
+        scopes = (found.may, *found.never, *found.asks) if found is not None else ()
+        written = [scope.written() for scope in scopes if scope.fits(kind, runs=runs)]
+        if (
+            found is None
+            or len(written) < len(scopes)
+            or not all(scope_loads(one) for one in written if one)
+            or Scope() in found.never
+        ):
+            self._wordy(tool, limit)
+            return None
+        asked = [msgspec.structs.replace(rule, scope=scope.written(), ask=True) for scope in found.asks]
+        denied = [msgspec.structs.replace(rule, scope=scope.written()) for scope in found.never]
+        self.section.takes += [*asked, *denied]
+        return msgspec.structs.replace(rule, scope=found.may.written())
 
     def _wordy(self, tool: str, limit: Limit) -> None:
         words = f"“{shown(limit.scope, 60)}”" if limit.scope else "a scope that is not given"

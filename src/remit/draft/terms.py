@@ -1,4 +1,4 @@
-"""What a permission record says of all that an agent does, as lines of a policy."""
+"""What permission records and sections say of all that an agent does, as lines of a policy."""
 
 from __future__ import annotations
 
@@ -31,6 +31,10 @@ def _said(terms: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, name in _PLAIN.items():
         if key in terms:
             yield name, terms[key]
+    if "capsule" in terms:
+        yield "capsule", "required"
+    if "gate" in terms:
+        yield "gate", terms["gate"]  # no agent has one of its own: it can't be said
     if _MAY in terms or _EXCEPT in terms:
         beside = {"except": terms[_EXCEPT]} if terms.get(_EXCEPT) else {}
         yield "locks", {"may": terms.get(_MAY, ["**"]), **beside}
