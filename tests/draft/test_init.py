@@ -68,8 +68,7 @@ def test_what_the_sources_agree_on(tmp_path: Path):
     assert verdict(book, "main", "Write", file_path="/work/src/x", content="") == "ask"
     assert "# .claude/agents/builder.md:4" in draft.policy
     said = "\n".join(draft.decisions)
-    assert "builder: `Write` left out: AGENTS-AND-TOOLS.md:5 denies it" in said
-    assert "builder: `mcp__db__query` left out: AGENTS-AND-TOOLS.md:5 denies it" in said
+    assert "builder: `Write`, `mcp__db__query` left out: denied by AGENTS-AND-TOOLS.md:5, granted by" in said
     assert "free: has no tool list" in said
 
 
@@ -218,7 +217,7 @@ def test_a_scope_that_another_place_does_not_give_is_left_out(tmp_path: Path):
     book = book_of(draft)
     assert verdict(book, "t", "Bash", command="pytest -q") == "allow"
     assert verdict(book, "t", "Bash", command="git diff") == "deny"
-    assert "t: `Bash` with “git diff:*” left out: AGENTS.md:5 limits it to “pytest”" in draft.decisions
+    assert "t: `Bash` left out: limited to “git diff:*”, and to “pytest” by AGENTS.md:5" in draft.decisions
 
 
 def test_what_settings_deny_and_ask_about_is_in_the_draft(tmp_path: Path):
@@ -252,7 +251,7 @@ def test_what_settings_deny_and_ask_about_is_in_the_draft(tmp_path: Path):
     assert verdict(book, "main", "Bash", command="make release") == "ask"
     assert "git" not in draft.policy.partition("  u:")[2].partition("  main:")[0]
     said = [text for text in draft.decisions if "settings.json" in text]
-    assert "t: `WebFetch` left out: .claude/settings.json:12 denies it to every agent" in said
+    assert "t: `WebFetch` left out: denied to every agent by .claude/settings.json:12" in said
     assert any(text.startswith("`Bash(*deploy*)`, `Read(~/keys)`: only its host follows") for text in said)
 
 
@@ -326,3 +325,128 @@ def test_a_limit_on_writing_limits_every_tool_that_writes(tmp_path: Path):
     assert verdict(book, "scribe", "Edit", file_path="/work/docs/a.md", **edit) == "allow"
     assert verdict(book, "scribe", "Edit", file_path="/work/src/a.py", **edit) == "deny"
     assert verdict(book, "other", "Edit", file_path="/work/src/a.py", **edit) == "allow"
+
+
+def test_whom_a_host_keeps_an_agent_from_gets_no_work_of_it(tmp_path: Path) -> None:
+    head = "---\ndescription: Works.\nmode: subagent\npermission: {task: %s}\n---\nDo.\n"
+    draft = drafted(
+        tmp_path,
+        {
+            ".opencode/agents/lead.md": head % '{"*": allow, "ops-*": deny, reviewer: deny}',
+            ".opencode/agents/ops-one.md": head % "{lead: allow}",
+            ".opencode/agents/reviewer.md": head % "deny",
+            ".opencode/agents/tester.md": head % "deny",
+        },
+    )
+    assert {name: caller.delegates_to for name, caller in book_of(draft).book.callers.items()} == {
+        "lead": ("tester",),
+        "main": ("lead", "ops-one", "reviewer", "tester"),
+        "ops-one": ("lead",),
+        "reviewer": None,
+        "tester": None,
+    }
+    assert not any("only its host" in text for text in draft.decisions)
+
+
+def test_one_question_about_many_tools(tmp_path: Path) -> None:
+    """A list of a server's tools is one question, and the whole list is among the details."""
+    names = [f"mcp__db__{name}" for name in ("get", "put", "list", "drop", "copy", "move")]
+    listed = "".join(f"  - {name}\n" for name in ["Read", *names])
+    head = f"---\nname: t\ndescription: Works.\ntools:\n{listed}---\nDo.\n"
+    draft = drafted(tmp_path, {".claude/agents/t.md": head})
+    about = "left out: of an MCP server; `remit init --tools FILE --server NAME` drafts its tools (.claude/agents/t.md:"
+    first = ", ".join(f"`{name}`" for name in names[:4])
+    assert [text for text in draft.decisions if "MCP" in text] == [f"t: {first} and 2 more {about}4)"]
+    assert [text for text in draft.details if "MCP" in text] == [f"t: `{name}` {about}4)" for name in names]
+
+
+def test_the_session_of_a_host_alone(tmp_path: Path) -> None:
+    """Settings and no agents: what the session does without a question, asks about and never does."""
+    rules = {"allow": ["Bash(npm test:*)"], "deny": ["Read(.env)", "WebFetch"]}
+    draft = drafted(tmp_path, {".claude/settings.json": json.dumps({"permissions": rules})})
+    book = book_of(draft)
+    assert list(book.book.callers) == ["main"]
+    assert [
+        verdict(book, "main", "Read", file_path="/work/src/x"),
+        verdict(book, "main", "Read", file_path="/work/.env"),
+        verdict(book, "main", "Bash", command="npm test"),
+        verdict(book, "main", "Bash", command="npm publish"),
+        verdict(book, "main", "Write", file_path="/work/src/x", content=""),
+        verdict(book, "main", "WebFetch", url="https://a.example/", prompt=""),
+        verdict(book, "main", "Agent", subagent_type="main", prompt="", description=""),
+    ] == ["allow", "deny", "allow", "ask", "ask", "deny", "deny"]
+
+
+def test_agents_of_documents_alone_are_listed(tmp_path: Path) -> None:
+    draft = drafted(
+        tmp_path,
+        {
+            ".claude/agents/a.md": definition("a", "Read"),
+            "AGENTS.md": "# Agents\n\n| Agent | Allowed tools |\n|---|---|\n| a | Read |\n| ghost | Read |\n",
+        },
+    )
+    assert draft.decisions == ("ghost: only a document names it (AGENTS.md:6): if nobody runs it, take it out",)
+
+
+RECORDS = """# Permissions
+
+```yaml
+agent_id: builder
+permissions:
+  tools_allowed: [read_file, run_command]
+  tools_forbidden: [git_push]
+  data_tiers_allowed: [0, 1]
+  resource_locks_allowed: [src/**]
+  resource_locks_forbidden: [src/gen/**]
+  external_apis_allowed: []
+  may_delegate_to: [tester, nobody-here]
+```
+
+```yaml
+agent_id: tester
+permissions:
+  tools_allowed: [run_command]
+  resource_locks_allowed: ["src/["]
+```
+"""
+
+
+def test_permission_records_are_a_program_with_tools_of_its_own(tmp_path: Path) -> None:
+    """Its tools are declared, with arguments for a person to name; its limits hold for all that the agent does."""
+    draft = drafted(tmp_path, {"PERMISSIONS.md": RECORDS})
+    data = plain(parse(draft.policy, "remit.yaml"))
+    unknown = {"args": {}, "does": {"write": {"records": "program"}}, "tier": 3}
+    assert data == {
+        "remit": 1,
+        "tools": {"read_file": unknown, "run_command": unknown},
+        "agents": {
+            "builder": {
+                "may": [["read_file", "run_command"]],
+                "data_tiers": [0, 1],
+                "apis": [],
+                "locks": {"may": ["src/**"], "except": ["src/gen/**"]},
+                "delegates_to": ["tester"],
+            },
+            "tester": {"may": []},
+        },
+    }
+    book = book_of(draft)
+    assert verdict(book, "builder", "read_file") == "ask"
+    assert verdict(book, "builder", "read_file", path="x") == "deny"
+    assert [text for text in draft.decisions if "tester" in text] == [
+        "tester: its record has limits that can't be read; it may do nothing (PERMISSIONS.md:16)"
+    ]
+
+
+def test_a_program_that_says_who_may_call_its_tools(tmp_path: Path) -> None:
+    """Each file declares tools of its own: what an agent has is in all of them."""
+    one = "export const a = { name: 'readNote', accessibleBy: ['writer', 'reader'] };\n"
+    two = "export const b = { name: 'writeFile', accessibleBy: ['writer'] };\n"
+    draft = drafted(tmp_path, {"src/a.ts": one, "src/b.ts": two})
+    data = plain(parse(draft.policy, "remit.yaml"))
+    assert (list(data["tools"]), data["agents"], data.get("use")) == (
+        ["readNote", "writeFile"],
+        {"reader": {"may": [["readNote"]]}, "writer": {"may": [["readNote"], ["writeFile"]]}},
+        None,
+    )
+    assert len(draft.decisions) == 1

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit import catalog
 from remit.compile import build_rulebook
 from remit.decide import decide
 from remit.declare.nodes import parse
@@ -134,6 +133,57 @@ COPILOT = (
     token("replace_string_in_file", "edit"),
     token("Edit", "create", "edit"),
     token("web", "fetch"),
+    # one tool of a toolset is no other of it, and a server's tool is none of the host's
+    token("read/problems"),
+    token("read/terminalLastCommand"),
+    token("execute/getTerminalOutput"),
+    token("execute/testFailure"),
+    token("execute/createAndRunTask"),
+    token("edit/createDirectory"),
+    token("edit/createFile", "create"),
+    token("edit/rename"),
+    token("search/changes"),
+    token("search/codebase", "search"),
+    token("codebase", "search"),
+    token("files/create"),
+    token("files/edit"),
+    token("files/view"),
+    token("host/bash"),
+)
+OPENCODE: dict[str, tuple[str, ...]] = {
+    "read": ("read", "list"),
+    "glob": ("find",),
+    "grep": ("search",),
+    "edit": ("create", "edit"),  # the answer for `edit` counts for every tool that writes
+    "bash": ("run",),
+    "webfetch": ("fetch",),
+}
+PATTERNS: dict[str, dict[str, Callable[[str], bool]]] = {
+    "bash": {
+        "git diff*": begins("git diff"),
+        "git *": begins("git"),
+        "npm test": "npm test".__eq__,
+        "npm run *": begins("npm run"),
+        "git push*": begins("git push"),
+        "make test": "make test".__eq__,
+    },
+    "edit": {
+        "docs/**": matches("docs/**"),
+        "*.md": matches("*.md"),
+        "src/*": matches("src/*"),
+    },
+    "read": {"*.env": matches("*.env"), "src/**": matches("src/**")},
+}
+GEMINI = (
+    token("read_file", "read"),
+    token("list_directory", "list"),
+    token("write_file", "create", "edit"),
+    token("replace", "create", "edit"),
+    token("run_shell_command", "run"),
+    token("glob", "find"),
+    token("mcp_db_query"),
+    token("Bash", "run"),
+    token("edit/createFile", "create"),
 )
 DENIED = (
     token("Bash", "run"),
@@ -186,6 +236,36 @@ class Repository:
 
     files: dict[str, str] = field(default_factory=dict)
     sources: dict[str, list[Source]] = field(default_factory=dict)
+
+
+@st.composite
+def answered(draw: st.DrawFn) -> tuple[str, Source]:
+    """The text of a definition for OpenCode: what it answers for tools, by pattern or not."""
+    source, lines = Source(everything=True), []
+    for tool, words in OPENCODE.items():
+        form = draw(st.sampled_from(("none", "none", "allow", "deny", "ask", "patterns")))
+        answer: dict[str, str] = {}
+        if form == "patterns" and tool in PATTERNS:
+            patterns = draw(st.lists(st.sampled_from(("*", *PATTERNS[tool])), min_size=1, max_size=4, unique=True))
+            answer = {pattern: draw(st.sampled_from(("allow", "ask", "deny"))) for pattern in patterns}
+            lines.append(f"  {tool}: {json.dumps(answer)}")
+        elif form in ("allow", "deny", "ask"):
+            answer = {"*": form}
+            lines.append(f"  {tool}: {form}")
+        source.refuses.append(Token(f"({tool})", frozenset(words), _refused(tool, answer)))
+    head = "permission:\n" + "\n".join(lines) + "\n" if lines else ""
+    return f"---\ndescription: Works.\nmode: subagent\n{head}---\nDo the work.\n", source
+
+
+def _refused(tool: str, answer: dict[str, str]) -> Callable[[str], bool]:
+    """Whether the host asks or denies: the last pattern that matches says it; what none matches is not known."""
+
+    def refused(target: str) -> bool:
+        holds = PATTERNS.get(tool, {})
+        found = [given for pattern, given in answer.items() if pattern == "*" or holds[pattern](target)]
+        return bool(found) and found[-1] != "allow"
+
+    return refused
 
 
 NAMES = ("alpha", "Beta Agent", "gamma-reviewer")
@@ -242,10 +322,25 @@ def repositories(draw: st.DrawFn) -> Repository:
     found = Repository()
     names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True))
     places = draw(st.sampled_from((("",), ("",), ("web/", "api/"))))
-    layout = draw(st.sampled_from(("claude", "claude", "copilot", "both")))
+    layout = draw(st.sampled_from(("claude", "claude", "copilot", "both", "opencode", "gemini", "cursor")))
     for name in names:
         key = KEYS[name]
         for place in places:
+            if layout == "opencode":
+                text, source = draw(answered())
+                found.files[f"{place}.opencode/agents/{key}.md"] = text
+            elif layout == "gemini":
+                text, source = draw(definitions(GEMINI, name))
+                found.files[f"{place}.gemini/agents/{key}.md"] = text
+            elif layout == "cursor":
+                looks = draw(st.booleans())
+                source = Source(everything=True, changes=not looks)
+                head = "readonly: true\n" if looks else ""
+                text = f"---\nname: {name}\ndescription: Works.\n{head}---\nDo the work.\n"
+                found.files[f"{place}.cursor/agents/{key}.md"] = text
+            if layout in ("opencode", "gemini", "cursor"):
+                found.sources.setdefault(key, []).append(source)
+                continue
             if layout != "copilot":
                 text, source = draw(definitions(CLAUDE, name))
                 found.files[f"{place}.claude/agents/{key}.md"] = text
@@ -265,12 +360,59 @@ def repositories(draw: st.DrawFn) -> Repository:
         found.files[".claude/settings.json"] = json.dumps({"permissions": rules}, indent=1)
         for sources in found.sources.values():
             sources.append(Source(everything=True, refuses=[*denied, *asked]))
-    if draw(st.booleans()) and len(names) > 1 and places == ("",):
-        _matrix(draw, found, names)
+    if places == ("",):
+        for file in draw(st.lists(st.sampled_from(("AGENTS.md", "docs/agents.md")), unique=True)):
+            if len(names) > 1:
+                found.files[file] = _matrix(draw, found, names)
+        for file in draw(st.lists(st.sampled_from(("README.md", "TEAM.md")), max_size=1)):
+            found.files[file] = _sections(draw, found, names)
     return found
 
 
-def _matrix(draw: st.DrawFn, found: Repository, names: list[str]) -> None:
+TITLES = {
+    "en": ("Agent", "Read", "Write", "Edit", "Bash"),
+    "es": ("Agente", "Leer", "Escribir", "Editar", "Terminal"),
+    "pt": ("Agente", "Ler", "Escrever", "Editar", "Terminal"),
+    "zh": ("代理", "读取", "写入", "编辑", "执行"),
+}
+
+
+def _sections(draw: st.DrawFn, found: Repository, names: list[str]) -> str:
+    """A page with a section for each agent: what it may use, what it may not, and what it says of itself."""
+    lines = ["# Agents", ""]
+    words = {
+        "Read": ("read",),
+        "Write": ("create", "edit"),
+        "Edit": ("create", "edit"),
+        "Bash": ("run",),
+        "WebFetch": ("fetch",),
+    }
+    for name in names:
+        lines += [f"## {name}", "", "Works on what it is given.", ""]
+        tools = draw(st.lists(st.sampled_from(tuple(words)), unique=True, max_size=4))
+        never = draw(st.lists(st.sampled_from(tuple(words)), unique=True, max_size=2))
+        if tools:
+            lines.append(f"- **Allowed tools:** {', '.join(tools)}")
+            grants = [Token(tool, frozenset(words[tool])) for tool in tools]
+            tells = frozenset(("create", "edit", "run", "fetch"))
+            found.sources[KEYS[name]].append(Source(grants=grants, tells=tells))
+        if never:
+            lines.append(f"- **Forbidden tools:** {', '.join(never)}")
+            refuses = [Token(tool, frozenset()) for tool in never]  # the tool itself
+            found.sources[KEYS[name]].append(Source(everything=True, refuses=refuses))
+        said = draw(st.sampled_from(("", "", "access", "sentence")))
+        if said == "access":
+            lines.append("- **Access:** read-only")
+        elif said == "sentence":
+            lines += ["", f"The {name} agent never edits files and never runs commands."]
+        if said:
+            tells = frozenset(("create", "edit") if said == "access" else ("create", "edit", "run"))
+            found.sources[KEYS[name]].append(Source(tells=tells, everything=False))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _matrix(draw: st.DrawFn, found: Repository, names: list[str]) -> str:
     cells = {
         "Read": (("✅", None), ("❌", "no")),
         "Write": (("✅", None), ("❌", "no"), ("🔒 `docs/**`", "docs/**")),
@@ -278,7 +420,8 @@ def _matrix(draw: st.DrawFn, found: Repository, names: list[str]) -> None:
         "Bash": (("✅", None), ("❌", "no"), ("🔒 git diff, npm test", "git diff"), ("🔒 in plan mode only", "no")),
     }
     words = {"Read": ("read",), "Write": ("create", "edit"), "Edit": ("edit",), "Bash": ("run",)}
-    lines = ["# Agents and their tools", "", "| Agent | Read | Write | Edit | Bash |", "|---|---|---|---|---|"]
+    titles = TITLES[draw(st.sampled_from(("en", "en", *TITLES)))]
+    lines = ["# Agents and their tools", "", f"| {' | '.join(titles)} |", "|---|---|---|---|---|"]
     for name in names:
         row, source = [], Source(tells=frozenset(("read", "create", "edit", "run")))
         for column, choices in cells.items():
@@ -295,7 +438,30 @@ def _matrix(draw: st.DrawFn, found: Repository, names: list[str]) -> None:
             source.grants.append(Token(column, frozenset(words[column]), holds))
         lines.append(f"| {name} | {' | '.join(row)} |")
         found.sources[KEYS[name]].append(source)
-    found.files["AGENTS.md"] = "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    return text.encode().decode("mac_roman") if draw(st.sampled_from((False, False, False, True))) else text
+
+
+ELSEWHERE = {
+    "opencode": (
+        ("read", "filePath"),
+        ("write", "filePath", "content"),
+        ("edit", "filePath", "oldString", "newString"),
+        ("bash",),
+    ),
+    "gemini-cli": (
+        ("read_file", "file_path"),
+        ("write_file", "file_path", "content"),
+        ("replace", "file_path", "old_string", "new_string"),
+        ("run_shell_command",),
+    ),
+    "cursor": (
+        ("Read", "path"),
+        ("Write", "path", "contents"),
+        ("StrReplace", "path", "old_string", "new_string"),
+        ("Shell",),
+    ),
+}
 
 
 def calls(agent: str, packs: frozenset[str]) -> Iterator[tuple[Call, Act]]:
@@ -311,6 +477,15 @@ def calls(agent: str, packs: frozenset[str]) -> Iterator[tuple[Call, Act]]:
             yield Call(agent, "Bash", {"command": line}), Act(("run",), line, "Bash")
         for url in SITES:
             yield Call(agent, "WebFetch", {"url": url, "prompt": "x"}), Act(("fetch",), url, "WebFetch")
+    for pack, tools in ELSEWHERE.items():
+        for path in PATHS if pack in packs else ():
+            full = f"/work/{path}"
+            read, write, edit, _ = tools
+            yield Call(agent, read[0], {read[1]: full}), Act(("read",), path, read[0])
+            yield Call(agent, write[0], {write[1]: full, write[2]: ""}), Act(("create", "edit"), path, write[0])
+            yield Call(agent, edit[0], {edit[1]: full, edit[2]: "a", edit[3]: "b"}), Act(("edit",), path, edit[0])
+        for line in COMMANDS if pack in packs else ():
+            yield Call(agent, tools[3][0], {"command": line}), Act(("run",), line, tools[3][0])
     for path in PATHS if "vscode" in packs else ():
         full = f"/work/{path}"
         yield Call(agent, "read_file", {"filePath": full}), Act(("read",), path)
@@ -328,21 +503,18 @@ def calls(agent: str, packs: frozenset[str]) -> Iterator[tuple[Call, Act]]:
         yield Call(agent, "bash", {"command": line, "description": ""}), Act(("run",), line)
 
 
-def drafted(found: Repository) -> Rulebook:
+def drafted(found: Repository) -> tuple[Rulebook, frozenset[str]]:
+    """The draft, and its packs."""
     with tempfile.TemporaryDirectory() as folder:
         draft = draft_from(scan(str(write(Path(folder), found.files)), today=TODAY))
     assert draft is not None
-    return build_rulebook(plain(parse(draft.policy, "draft")))
+    data = plain(parse(draft.policy, "draft"))
+    return build_rulebook(data), frozenset(data.get("use", ()))
 
 
 def wider(found: Repository) -> tuple[list[tuple[str, str, dict[str, object]]], int]:
     """The calls that the draft allows and some place does not, and how many it allows."""
-    book = drafted(found)
-    packs = frozenset(pack for pack in catalog.packs() if pack in ("claude-code", "vscode"))
-    if "Read" not in book.book.tools:
-        packs -= {"claude-code"}
-    if "read_file" not in book.book.tools:
-        packs -= {"vscode"}
+    book, packs = drafted(found)
     wrong: list[tuple[str, str, dict[str, object]]] = []
     allowed = 0
     for agent in found.sources:

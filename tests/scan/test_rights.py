@@ -212,7 +212,11 @@ TABLE = "# x\n\n| Agent | Hands off to |\n|---|---|\n"
             ],
         ),
         ("# Agent handoffs\n\n- @lead → @coder → @tester\n", "x", []),
-        ("# Agent handoffs\n\n```\n@coder → @lead   (questions)\n```\n", "x", [f"{APART} `coder`: `lead` in the text only"]),
+        (
+            "# Agent handoffs\n\n```\n@coder → @lead   (questions)\n```\n",
+            "x",
+            [f"{APART} `coder`: `lead` in the text only"],
+        ),
         ("# How it works\n\n- @coder → @lead\n", "x", []),
         (f"{TABLE}| lead | the next in line |\n| coder | reviewer |\n", "x", []),
         (f"{TABLE.replace('Hands off to', 'Works with')}| lead | coder |\n", "x", []),

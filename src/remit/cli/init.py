@@ -91,9 +91,11 @@ def command(
     if draft.tests:
         _write(tests, draft.tests.replace(POLICY, target.name))
     if json:
-        out_json({"policy": str(target), "tests": str(tests) if draft.tests else None, "decide": draft.decisions})
+        wrote = {"policy": str(target), "tests": str(tests) if draft.tests else None}
+        out_json({**wrote, "decide": draft.decisions, "details": draft.details})
         return FINE
-    after = GUARD if python is not None else HOST.format(next(iter(rulebook.book.hosts), "HOST"))
+    runs = next(iter(rulebook.book.hosts), None)
+    after = GUARD if python is not None else HOST.format(runs) if runs is not None else PROGRAM
     out("".join(f"{line}\n" for line in _lines(draft, target, tests, after)))
     return FINE
 
@@ -128,8 +130,10 @@ def _draft(path: Path, team: str | None, tools: Path | None, server: str, host: 
 def _asked() -> str:
     """The kind of team that a person chooses, where one sits at a terminal. Raises InputError."""
     if not stdin.person_there():
-        start = "start from a Python program: --python FILE, or from a kind of team: --team"
-        raise InputError(f"no agents found here; {start} {'|'.join(teams())}")
+        raise InputError(
+            "no agents found here; start from the session of a host: --host HOST, from a Python program: --python FILE,"
+            f" or from a kind of team: --team {'|'.join(teams())}"
+        )
     names = teams()
     out("No agents are defined here. Which kind of team is it?\n")
     out("".join(f"  {number}. {name}: {about(name)}\n" for number, name in enumerate(names, 1)))
@@ -165,6 +169,10 @@ def _check(draft: Draft) -> Rulebook:
 
 
 HOST = "Next: read it, `remit check`, then `remit activate` and `remit install {}`."
+PROGRAM = (
+    "Next: read it, `remit check`, then `remit activate`, and `remit install HOST` for agents of a host; a program asks"
+    " before each call, by Guard or over HTTP."
+)
 GUARD = 'Next: read it, `remit check`, then put `@guard.tool()` on each function, with guard = Guard("remit.yaml").'
 
 

@@ -12,9 +12,9 @@ import msgspec
 from remit.draft.equivalents import is_whole, meanings
 from remit.draft.limits import Command, covered, named
 from remit.draft.packs import tools_for
-from remit.draft.taken import asks
+from remit.scan.answers import ASK
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place
-from remit.scan.vocabulary import capability, tool_key
+from remit.scan.vocabulary import capability, capability_word, tool_key
 
 _CHANGES = ("write", "shell")
 _MATTERS = (*_CHANGES, "network", "delegate", "mcp")
@@ -64,7 +64,17 @@ def _exact(account: Account) -> bool:
 
 
 def _same(entry: Entry, other: Entry, pack: str | None) -> bool:
+    """Whether one entry is about the tool of the other. A word that names no tool, such as `Editar` or `run commands`,
+    is about all tools of its kind."""
+    if capability_word(other.tool) and not (pack is not None and tools_for(other.tool, pack)):
+        return capability(other.tool) == capability(entry.tool)
     return bool(_keys(entry.tool, pack) & _keys(other.tool, pack))
+
+
+def _means_all(word: str, tool: str, host: str | None) -> bool:
+    """Whether a word of a document means all that a tool gives: `shell`, or `Terminal` where it names no tool."""
+    given = meanings(word)
+    return not given or meanings(tool, host) <= given
 
 
 def _keys(tool: str, pack: str | None) -> set[str]:
@@ -125,8 +135,14 @@ def _joined(account: Account, entries: Sequence[Entry]) -> Limit:
 def _scoped(account: Account, entry: Entry, own: Account) -> list[Entry]:
     """The entries by which a place limits a tool; none if it does not. A limit on writing limits every tool that
     writes and is not named: `Edit` would write where its `Write` may not."""
-    same = [one for one in account.allowed() if tool_key(one.tool) == tool_key(entry.tool)]
-    free = [one for one in same if one.mark is Mark.YES or (asks(one) and _exact(account))]
+    alike = [one for one in account.allowed() if capability(one.tool) == capability(entry.tool)]
+    same = [one for one in alike if tool_key(one.tool) == tool_key(entry.tool)]
+    words = [one for one in alike if capability_word(one.tool) and _means_all(one.tool, entry.tool, own.host)]
+    if words and not same:  # each of them is about this tool: `Escribir`, `Editar`
+        scoped = [one for one in words if one.mark is Mark.SCOPED and not (one.scope == ASK and _exact(account))]
+        differ = len({one.scope for one in scoped}) > 1
+        return [msgspec.structs.replace(scoped[0], scope=None)] if differ else scoped
+    free = [one for one in same if one.mark is Mark.YES or (one.scope == ASK and _exact(account))]
     if capability(entry.tool) == "write" and account.closed and account is not own:
         writes = [one for one in account.allowed() if capability(one.tool) == "write"]
         given = {word for one in writes if one.mark is Mark.YES for word in meanings(one.tool, account.host)}

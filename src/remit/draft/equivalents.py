@@ -122,7 +122,7 @@ def meanings(tool: str, host: str | None = None) -> frozenset[str]:
     own = pack_of_host(host) if host is not None else None
     if own in _table()[0] and not is_alias(tool, own) and (found := _gives(tool, own)):
         return found
-    every = [found for pack in _table()[0] if (found := _gives(tool, pack))]
+    every = [_gives(tool, pack) for pack in _table()[0] if tools_for(tool, pack)]
     return frozenset.intersection(*every) if every else frozenset()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from remit.draft.model import Draft, quoted
+from remit.draft.model import TO_DECIDE, Draft, quoted
 from remit.draft.python_program import PythonAgent, PythonProgram, PythonTool, read_program
 from remit.forms.shapes import NAME
 from remit.model.errors import InputError
@@ -24,7 +24,6 @@ MOST_BYTES = 2_000_000
 _SKIPPED = frozenset(("node_modules", "__pycache__", "site-packages", "venv", "env", "build", "dist", "tests", "test"))
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}(?:\[\])?")
 _ANNOTATIONS = {"path": "FilePath", "url": "Url", "shell": "Shell"}
-TO_DECIDE = "DECIDE"
 """The mark of a line that a person has to fill in."""
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -11,11 +13,13 @@ from remit.draft.agreed import Limit, claims_to_look, limit_of, refusal, source_
 from remit.draft.equivalents import Equal, Granted, beside, meanings, named_tools, translated
 from remit.draft.from_tools import Served, names_served
 from remit.draft.history import judged
-from remit.draft.limits import Said, commands_of, globs_of, is_said, program_of, runs_of, said, sites_of
-from remit.draft.model import CONFINE, CONFINEMENT, Draft, quoted
+from remit.draft.limits import Scope, commands_of, globs_of, is_said, program_of, runs_of, said, scope_loads, sites_of
+from remit.draft.model import CONFINE, CONFINEMENT, TO_DECIDE, Draft, quoted
 from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, writing_call
-from remit.draft.taken import Rule, allowed_runs, asks, meant, takes
+from remit.draft.taken import Rule, allowed_runs, meant, takes
+from remit.draft.terms import terms_of
 from remit.model.text import shown
+from remit.scan.answers import ASK
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place, Survey
 from remit.scan.names import key_of
 from remit.scan.settings import is_everybody
@@ -30,8 +34,11 @@ _LOOKING = "{shell: {sets: [inspect, git-read]}}"
 _READ_ONLY, _PLAN = "calls itself read-only", "works in plan mode"
 _PLURAL = {_READ_ONLY: "call themselves read-only", _PLAN: "work in plan mode"}
 _HOSTS_OWN = (Kind.DEFINITION, Kind.SETTINGS)
+_PROGRAMS_OWN = (Kind.CODE, Kind.RECORD)
 _SHARED = 4
-"""So many agents with one question are named; of more, the first."""
+"""So many agents or tools with one question are named; of more, the first."""
+_LINE = re.compile(r"(?<=\w):\d+\b")
+"""The line of a place: the entries of one list have several."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -40,6 +47,8 @@ class Question(msgspec.Struct, frozen=True):
     kind: str
     agent: str | None
     text: str
+    tool: str | None = None
+    """The tool that it is about, as written; the text goes on after its name."""
 
 
 class Section(msgspec.Struct):
@@ -53,10 +62,14 @@ class Section(msgspec.Struct):
     delegates: bool = False
     hands_to: list[str] = []
     """Those that it may hand work to, if its list names them; else it may to anybody."""
+    terms: list[str] = []
+    """What holds for all that it does: its data tiers, locks and APIs, as lines of a policy."""
+    never_to: list[str] = []
+    """Those that a host keeps it from."""
 
-    def ask(self, kind: str, text: str) -> None:
+    def ask(self, kind: str, text: str, tool: str | None = None) -> None:
         """One more question about this agent."""
-        question = Question(kind, self.name, text)
+        question = Question(kind, self.name, text, tool)
         if question not in self.questions:
             self.questions.append(question)
 
@@ -67,8 +80,8 @@ class Section(msgspec.Struct):
         for rule in list(self.rules):
             denial = self.denied(rule)
             if denial is not None:
-                text = f"`{rule.tool}` left out: {denial.place} denies it, {rule.place} grants it"
-                self.ask("are granted what another place denies; it is left out", text)
+                text = f"left out: denied by {denial.place}, granted by {rule.place}"
+                self.ask("are granted what another place denies; it is left out", text, rule.tool)
                 self.rules.remove(rule)
         held = {rule.tool for rule in self.rules}
         asked = {rule.tool for rule in self.takes if rule.ask and rule.whole}
@@ -105,6 +118,8 @@ class _Drafting(msgspec.Struct):
     """Tools of an MCP server, as it declares them."""
     left: list[tuple[Entry, Account]] = []
     """What settings deny or ask about, and no rule can say."""
+    own: dict[str, Place] = {}
+    """Tools of a program, which its code or its permission records name."""
 
     def settings_for(self, pack: str | None, agent: Agent | None = None) -> list[Account]:
         """The settings of the hosts that run an agent; of the pack's own, for the session."""
@@ -115,19 +130,19 @@ class _Drafting(msgspec.Struct):
 def draft_from(
     survey: Survey, paths: Sequence[str] = (), host: str | None = None, served: Sequence[Served] = ()
 ) -> Draft | None:
-    """A draft from what a survey found; None if it found no agent. `paths` are those that were ever committed, and
-    `served` what an MCP server offers.
+    """A draft from what a survey found; None if it found no agent, and no host either. `paths` are those that were ever
+    committed, and `served` what an MCP server offers.
 
     With a host, in that one's tools: what was written for another is translated."""
     agents = [agent for agent in survey.agents if _speaks(agent)]
-    if not agents:
-        return None
     packs = _packs(survey, agents, host)
+    if not agents and not any(_carries(pack) for pack in packs):
+        return None
     questions: list[Question] = []
-    if not packs:
+    if not packs and not _is_program(agents):
         text = "no tool here belongs to a pack of Remit's: declare the tools under `tools:` (docs/policy.md#tools)"
         questions.append(Question("no pack", None, text))
-    elif host is None:
+    elif packs and host is None:
         hosts = [one.host for agent in survey.agents for one in agent.accounts if one.kind is not Kind.MATRIX]
         questions += _host(packs[0], guessed=not any(hosts))
     named = dict(_named(agents))
@@ -137,8 +152,13 @@ def draft_from(
     settings = [one for agent in survey.agents if is_everybody(agent) for one in agent.accounts]
     drafting = _Drafting(paths, list(named), settings, served)
     found = [_section(name, same, packs, drafting) for name, same in named.items()]
+    defined = {name for name, same in named.items() if any(one.kind is Kind.DEFINITION for one in _accounts(same))}
     for section in found:
         _ask_name(section, named[section.name])
+        if defined and section.name not in defined:
+            place = named[section.name][0].accounts[0].place
+            text = f"only a document names it ({place}): if nobody runs it, take it out"
+            section.ask("are named by documents only: take out those that nobody runs", text)
     questions += [question for section in found for question in section.questions]
     main = _main(found, packs, drafting)
     questions += main.questions if main is not None else []
@@ -147,13 +167,24 @@ def draft_from(
         questions.append(Question("confinement", None, CONFINE))
     used = {rule.tool for section in found for rule in section.rules}
     lines = [line for tool in served if tool.name in used for line in tool.lines]
-    return Draft(_policy(found, packs, main, lines), _tests(found, packs), tuple(_grouped(questions)), len(found))
+    if drafting.own:
+        lines += _declared(drafting.own)
+        names = _first([f"`{shown(name)}`" for name in drafting.own])
+        text = (
+            f"{names}: tools of a program: say which arguments they take, or their calls are denied; and what they do"
+        )
+        questions.append(Question("own tools", None, text))
+    everyone = [*found, *([main] if main is not None else [])]
+    policy, tests = _policy(found, packs, main, lines), _tests(everyone, packs)
+    return Draft(policy, tests, tuple(_grouped(questions)), len(everyone), tuple(_each(questions)))
 
 
 def _packs(survey: Survey, agents: Sequence[Agent], host: str | None) -> list[str]:
     """The packs of the draft: the host's, or that of most definitions, with the one of the host that reads them too."""
     if host is not None:
         return [host]
+    if _is_program(agents):
+        return []
     accounts = [one for agent in survey.agents for one in agent.accounts if one.host is not None]
     hosts = [one.host for one in accounts if one.kind is Kind.DEFINITION and one.host is not None] or [
         one.host for one in accounts if one.kind is Kind.SETTINGS and one.host is not None
@@ -161,6 +192,20 @@ def _packs(survey: Survey, agents: Sequence[Agent], host: str | None) -> list[st
     pack = pack_for(hosts, [entry.tool for agent in agents for one in agent.accounts for entry in one.entries])
     carrier = host_of(pack) if pack is not None else None
     return list(dict.fromkeys(one for one in (pack, carrier if hosts else None) if one is not None))
+
+
+def _is_program(agents: Sequence[Agent]) -> bool:
+    """Whether a program's code and its permission records are all that speaks of tools."""
+    kinds = {one.kind for one in _accounts(agents) if one.entries}
+    return bool(kinds) and kinds <= set(_PROGRAMS_OWN)
+
+
+def _declared(tools: dict[str, Place]) -> Iterator[str]:
+    """A program's tools: nobody knows what they take and do."""
+    yield f"  # {TO_DECIDE} for each: which arguments it takes (with others it is denied), what it does, and its tier"
+    for name, place in sorted(tools.items()):
+        unknown = "{args: {}, does: {write: {records: program}}, tier: 3}"
+        yield f"  {quoted(name)}: {unknown}   # {shown(str(place), 100)}"
 
 
 def _host(pack: str, *, guessed: bool) -> Iterator[Question]:
@@ -177,10 +222,13 @@ def _host(pack: str, *, guessed: bool) -> Iterator[Question]:
         yield Question("host", None, text)
 
 
+def _accounts(agents: Iterable[Agent]) -> list[Account]:
+    return [account for agent in agents for account in agent.accounts]
+
+
 def _ask_name(section: Section, same: Sequence[Agent]) -> None:
     """Hosts call an agent by the name in its definition: one that a policy can't say would stay unknown to it."""
-    accounts = [account for agent in same for account in agent.accounts if account.kind is Kind.DEFINITION]
-    for defined in accounts:
+    for defined in (account for account in _accounts(same) if account.kind is Kind.DEFINITION):
         if defined.agent != section.name and not _NAME.fullmatch(defined.agent):
             text = (
                 f"its definition says `name: {shown(defined.agent)}`, which a policy can't name:"
@@ -196,23 +244,51 @@ def _unsaid(left: Sequence[tuple[Entry, Account]]) -> Iterator[Question]:
         name = f"`{shown(entry.tool)}({shown(entry.scope)})`" if entry.scope else f"`{shown(entry.tool)}`"
         by_place.setdefault(str(account.place), []).append(name)
     for place, names in by_place.items():
-        rest = f" and {len(names) - _SHARED} more" if len(names) > _SHARED else ""
-        text = f"{', '.join(names[:_SHARED])}{rest}: only its host follows this rule of {place}; add one to the agents"
+        text = f"{_first(names)}: only its host follows this rule of {place}; add one to the agents"
         yield Question("settings", None, text)
 
 
 def _grouped(questions: Sequence[Question]) -> Iterator[str]:
-    """The questions in a few lines: one that many agents share is asked once."""
+    """The questions in a few lines: one that many agents share is asked once, and so is one about many tools."""
     kinds: dict[str, list[Question]] = {}
     for question in questions:
         kinds.setdefault(question.kind, []).append(question)
     for kind, same in sorted(kinds.items(), key=lambda item: len(item[1])):
-        names = list(dict.fromkeys(question.agent for question in same if question.agent is not None))
+        names = list(dict.fromkeys(shown(question.agent) for question in same if question.agent is not None))
         if len(names) > _SHARED:
-            rest = f" and {len(names) - _SHARED} more" if len(names) > _SHARED else ""
-            yield f"{len(names)} agents {kind}: {', '.join(map(shown, names[:_SHARED]))}{rest}"
+            tools = _most(one.tool for one in same)
+            yield f"{len(names)} agents {kind}: {_first(names)}{f' ({_first(tools)})' if tools else ''}"
         else:
-            yield from (f"{shown(one.agent)}: {one.text}" if one.agent else one.text for one in same)
+            yield from _together(same)
+
+
+def _together(same: Sequence[Question]) -> Iterator[str]:
+    """A line for each question; one line for several tools of an agent about which the same is asked."""
+    found: dict[tuple[str | None, str, bool], list[Question]] = {}
+    for one in same:
+        alike = _LINE.sub("", one.text) if one.tool is not None else one.text
+        found.setdefault((one.agent, alike, one.tool is not None), []).append(one)
+    for (agent, *_), questions in found.items():
+        yield _said(agent, _most(one.tool for one in questions), questions[0].text)
+
+
+def _each(questions: Sequence[Question]) -> Iterator[str]:
+    """Every question in a line of its own."""
+    yield from (_said(one.agent, _most([one.tool]), one.text) for one in questions)
+
+
+def _said(agent: str | None, tools: Sequence[str], text: str) -> str:
+    """A question in words."""
+    return f"{f'{shown(agent)}: ' if agent is not None else ''}{f'{_first(tools)} ' if tools else ''}{text}"
+
+
+def _most(tools: Iterable[str | None]) -> list[str]:
+    """The tools as they are shown, those of most questions first."""
+    return [f"`{shown(tool)}`" for tool, _ in Counter(tool for tool in tools if tool is not None).most_common()]
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHARED]) + (f" and {len(names) - _SHARED} more" if len(names) > _SHARED else "")
 
 
 def _speaks(agent: Agent) -> bool:
@@ -235,7 +311,7 @@ def _named(agents: Iterable[Agent]) -> Iterator[tuple[str, list[Agent]]]:
 
 def _section(name: str, same: Sequence[Agent], packs: Sequence[str], drafting: _Drafting) -> Section:
     """What the draft says of one agent, or of all that have its name: what the sources of each grant."""
-    agent = msgspec.structs.replace(same[0], accounts=tuple(account for one in same for account in one.accounts))
+    agent = msgspec.structs.replace(same[0], accounts=tuple(_as_one(_accounts(same))))
     section = Section(name, same[0].name)
     if len(same) > 1:
         places = ", ".join(str(one.accounts[0].place) for one in same)
@@ -248,6 +324,15 @@ def _section(name: str, same: Sequence[Agent], packs: Sequence[str], drafting: _
             section.rules += [rule for rule in part.section.rules if rule not in section.rules]
             section.takes += [rule for rule in part.section.takes if rule not in section.takes]
     return section
+
+
+def _as_one(accounts: Sequence[Account]) -> Iterator[Account]:
+    """The accounts, with those of a program's code as one: each file declares tools of its own."""
+    code = [one for one in accounts if one.kind is Kind.CODE]
+    yield from (one for one in accounts if one.kind is not Kind.CODE)
+    if code:
+        entries = tuple(entry for one in code for entry in one.entries)
+        yield msgspec.structs.replace(code[0], entries=entries)
 
 
 class _Writing:
@@ -280,14 +365,15 @@ class _Writing:
         if not self.section.rules and entries:
             text = f"nothing in its list could be used ({self.own.place})"
             self.section.ask("have a list of which nothing could be used", text)
+        self._record()
 
     def _add(self, entry: Entry, note: str | None = None) -> None:
         kind = capability(entry.tool)
         refused = refusal(self.agent, entry, self.own, self.pack)
         if refused is not None:
             if note is None:
-                text = f"`{shown(entry.tool)}` left out: {refused.place} denies it, {entry.place} grants it"
-                self.section.ask("are granted what another place denies; it is left out", text)
+                text = f"left out: denied by {refused.place}, granted by {entry.place}"
+                self.section.ask("are granted what another place denies; it is left out", text, entry.tool)
             return
         tools = self._tools(entry) if note is None else [entry.tool]
         translates = not tools and self.pack is not None and bool(meanings(entry.tool, self.own.host))
@@ -295,19 +381,16 @@ class _Writing:
             self._server(entry) if kind == "mcp" else self._unknown(entry)
             return
         if self.looks and kind == "write":
-            text = f"`{shown(entry.tool)}` left out: the agent {self.looks} ({entry.place})"
-            self.section.ask(f"{_PLURAL[self.looks]}; what writes is left out", text)
+            text = f"left out: the agent {self.looks} ({entry.place})"
+            self.section.ask(f"{_PLURAL[self.looks]}; what writes is left out", text, entry.tool)
             return
-        asked = asks(entry) and self.own.kind in _HOSTS_OWN
-        if asked:
+        if entry.scope == ASK and self.own.kind in _HOSTS_OWN:
             entry = msgspec.structs.replace(entry, mark=Mark.YES, scope=None)
         limit = limit_of(self.agent, entry, self.own)
         if isinstance(limit, Entry):
-            text = (
-                f"`{shown(entry.tool)}` with “{shown(entry.scope or '', 60)}” left out: "
-                f"{limit.place} limits it to “{shown(limit.scope or '', 60)}”"
-            )
-            self.section.ask("are limited in two ways that differ; the tool is left out", text)
+            limits = f"limited to “{shown(entry.scope or '', 60)}”, and to “{shown(limit.scope or '', 60)}”"
+            text = f"left out: {limits} by {limit.place}"
+            self.section.ask("are limited in two ways that differ; the tool is left out", text, entry.tool)
             return
         if translates:
             granted = Granted(entry.tool, limit.scope, limit.place, self.own.host, limit.whole)
@@ -326,8 +409,8 @@ class _Writing:
     def _grant(self, rule: Rule, kind: str, limit: Limit) -> None:
         refused = next((one for one in self._denials() if one[1].scope is None and rule.tool in one[0]), None)
         if refused is not None:
-            text = f"`{rule.tool}` left out: {refused[1].place} denies it to every agent"
-            self.section.ask("are granted what settings deny to every agent; it is left out", text)
+            text = f"left out: denied to every agent by {refused[1].place}"
+            self.section.ask("are granted what settings deny to every agent; it is left out", text, rule.tool)
             return
         self.section.rules.append(rule)
         self.section.delegates |= kind == "delegate"
@@ -337,29 +420,60 @@ class _Writing:
                 self.section.ask("have scopes that admit no committed file", problem)
 
     def _unknown(self, entry: Entry) -> None:
-        what = f"no tool of {self.pack or 'a pack'} that Remit knows; if there is one, declare it under `tools:`"
-        text = f"`{shown(entry.tool)}` left out: {what} ({entry.place})"
-        self.section.ask("have tools that no pack knows; they are left out", text)
+        if self.own.kind in _PROGRAMS_OWN and entry.mark is Mark.YES and _NAME.fullmatch(entry.tool) and not self.looks:
+            self.drafting.own.setdefault(entry.tool, entry.place)
+            self.section.rules.append(Rule(entry.tool, entry.place))
+            return
+        whose = f" of {self.pack}" if self.pack is not None else ""
+        text = f"left out: Remit knows no such tool{whose}; declare what exists under `tools:` ({entry.place})"
+        self.section.ask("have tools that no pack knows; they are left out", text, entry.tool)
 
     def _server(self, entry: Entry) -> None:
         """A tool of an MCP server, or all of one's, by what the server says of them."""
         found = [tool for tool in self.drafting.served if names_served(entry.tool, tool.name)]
         if not found or entry.mark is not Mark.YES:
             text = (
-                f"`{shown(entry.tool)}` left out: a tool of an MCP server; with `--tools FILE --server NAME`, "
-                f"`remit init` drafts those of a server ({entry.place})"
+                f"left out: of an MCP server; `remit init --tools FILE --server NAME` drafts its tools ({entry.place})"
             )
-            self.section.ask("have tools of MCP servers; `remit init --tools FILE --server NAME` drafts those", text)
+            kind = "have tools of MCP servers; `remit init --tools FILE --server NAME` drafts those"
+            self.section.ask(kind, text, entry.tool)
         for tool in found:
             if self.looks and not tool.reads:
-                text = f"`{shown(tool.name)}` left out: the agent {self.looks} ({entry.place})"
-                self.section.ask(f"{_PLURAL[self.looks]}; what writes is left out", text)
+                text = f"left out: the agent {self.looks} ({entry.place})"
+                self.section.ask(f"{_PLURAL[self.looks]}; what writes is left out", text, tool.name)
                 continue
             self.section.rules.append(Rule(tool.name, entry.place))
             if not tool.reads:
                 self.section.takes.append(
                     Rule(tool.name, entry.place, note="until somebody has looked at it", ask=True)
                 )
+
+    def _record(self) -> None:
+        """What sources say of all that the agent does, and whom it hands work to; it may do nothing if that can't be
+        said."""
+        for account in self.agent.accounts:
+            self._delegates(account)
+            lines = terms_of(account.terms)
+            if lines is None:
+                self.section.rules.clear()
+                text = f"has limits that can't be said; it may do nothing ({account.place})"
+                self.section.ask("have limits that can't be said; they may do nothing", text)
+                continue
+            self.section.terms += [f"{line}   # {shown(str(account.place), 100)}" for line in lines]
+
+    def _delegates(self, account: Account) -> None:
+        """It hands work to those that every source names which names any."""
+        keys = {key_of(name) for name, _ in account.hands_to}
+        if not keys or account.kind is Kind.ROSTER:
+            return
+        known = [name for name in self.drafting.names if key_of(name) in keys]
+        self.section.delegates |= account.kind is Kind.RECORD
+        before = self.section.hands_to or known
+        self.section.hands_to = [name for name in before if name in known]
+        if self.section.delegates and not self.section.hands_to:
+            self.section.delegates = False
+            text = f"hands work to none of the agents here ({account.hands_to[0][1]})"
+            self.section.ask("hand work to none of the agents here", text)
 
     def _translate(self) -> None:
         """Tools of other hosts, in the words of this one; each that has no equal there is a question."""
@@ -381,10 +495,8 @@ class _Writing:
                 note = f"for {', '.join(dict.fromkeys(shown(source.tool) for source in one.sources))}"
                 self._grant(msgspec.structs.replace(rule, note=note), kind, limit)
         for source in left:
-            text = (
-                f"`{shown(source.tool)}` left out: {self.pack} has no tool that does this and no more ({source.place})"
-            )
-            self.section.ask(f"have tools without an equal in {self.pack}; they are left out", text)
+            text = f"left out: {self.pack} has no tool that does this and no more ({source.place})"
+            self.section.ask(f"have tools without an equal in {self.pack}; they are left out", text, source.tool)
 
     def _of_equal(self, equal: Equal, kind: str, limit: Limit) -> Rule | None:
         """The rule for a translated tool, with the source's limit and what takes a part of the tool away."""
@@ -421,31 +533,28 @@ class _Writing:
     def _said(self, tool: str, kind: str, limit: Limit) -> Rule | None:
         """The rule for a limit as `remit docs` writes it."""
         found, rule = said(limit.scope or ""), Rule(tool, limit.place)
-        if found is not None and found.asks:
-            self.section.takes.append(msgspec.structs.replace(rule, ask=True))
-            found = msgspec.structs.replace(found, asks=False)
-        if found == Said():
-            return rule
-        if found is not None and kind == "shell" and not found.allow and shell_argument(tool, self.pack or ""):
-            if not found.sets:
-                return msgspec.structs.replace(rule, runs=found.runs)
-            runs = f", run: [{', '.join(found.runs)}]" if found.runs else ""
-            return msgspec.structs.replace(rule, scope=f"{{shell: {{sets: [{', '.join(found.sets)}]{runs}}}}}")
-        if found is not None and kind in ("write", "read", "search") and found.allow and not found.runs:
-            if not (found.beside or found.new_only):
-                return msgspec.structs.replace(rule, part="path", values=found.allow)
-            parts = [f"allow: [{', '.join(map(quoted, found.allow))}]"]
-            parts += [f"except: [{', '.join(map(quoted, found.beside))}]"] if found.beside else []
-            parts += ["new_only: true"] if found.new_only else []
-            return msgspec.structs.replace(rule, scope=f"{{path: {{{', '.join(parts)}}}}}")
-        self._wordy(tool, limit)
-        return None
+        runs = shell_argument(tool, self.pack or "") is not None
+        scopes = (found.may, *found.never, *found.asks) if found is not None else ()
+        written = [scope.written() for scope in scopes if scope.fits(kind, runs=runs)]
+        if (
+            found is None
+            or len(written) < len(scopes)
+            or not all(scope_loads(one) for one in written if one)
+            or Scope() in found.never
+        ):
+            self._wordy(tool, limit)
+            return None
+        asked = [msgspec.structs.replace(rule, scope=scope.written(), ask=True) for scope in found.asks]
+        denied = [msgspec.structs.replace(rule, scope=scope.written()) for scope in found.never]
+        self.section.takes += [*asked, *denied]
+        return msgspec.structs.replace(rule, scope=found.may.written())
 
     def _wordy(self, tool: str, limit: Limit) -> None:
         words = f"“{shown(limit.scope, 60)}”" if limit.scope else "a scope that is not given"
         self.section.ask(
             "have limits that are not patterns; those tools are left out",
-            f"`{tool}` left out: it is limited to {words}, which is not a pattern ({limit.place})",
+            f"left out: limited to {words}, which is not a pattern ({limit.place})",
+            tool,
         )
 
     def _hands(self, scope: str) -> bool:
@@ -460,13 +569,14 @@ class _Writing:
         if limit.scope is None and shell_argument(tool, self.pack or "") is None and looks:
             return None  # it runs commands of another language: nobody can say that it only looks
         if limit.scope is None and looks:
-            text = f"`{tool}` is limited to looking, since the agent {looks} ({place})"
-            self.section.ask(f"{_PLURAL[looks]} and have a shell; it may look only", text)
+            text = f"limited to looking, since the agent {looks} ({place})"
+            self.section.ask(f"{_PLURAL[looks]} and have a shell; it may look only", text, tool)
             return Rule(tool, place, _LOOKING)
         if limit.scope is None:
             self.section.ask(
                 "may run any command: give them a `shell:` scope, or `confine: required`",
-                f"`{tool}` may run any command ({place}): give it a `shell:` scope, or `confine: required`",
+                f"may run any command ({place}): give it a `shell:` scope, or `confine: required`",
+                tool,
             )
             return Rule(tool, place)
         runs = runs_of(commands_of(limit.scope, whole=limit.whole))
@@ -475,7 +585,8 @@ class _Writing:
         words = f"“{shown(limit.scope, 60)}”" if limit.scope else "a scope that is not given"
         self.section.ask(
             "have a shell with limits that are not commands; it is left out",
-            f"`{tool}` left out: it is limited to {words}; say it as a `shell:` scope ({place})",
+            f"left out: limited to {words}; say it as a `shell:` scope ({place})",
+            tool,
         )
         return None
 
@@ -492,13 +603,32 @@ class _Writing:
             held = {rule.tool for rule in self.section.rules}
             spoken = (*self.settings, *(one for one in self.agent.accounts if one.kind in _HOSTS_OWN))
             found = takes(spoken, held, self.pack, self.drafting.left)
+            self.section.never_to += _kept_from(spoken, self.drafting.names)
             self.section.takes += [rule for rule in found if not rule.runs or self.section.may_run(rule)]
             self.section.drop()
 
 
+def _kept_from(accounts: Iterable[Account], names: Sequence[str]) -> list[str]:
+    """The agents that hosts allow no work to be handed to."""
+    denied = [
+        name
+        for account in accounts
+        for entry in account.entries
+        if entry.mark is Mark.NO and entry.scope and capability(entry.tool) == "delegate"
+        for name in tokens(entry.scope)
+    ]
+    keys = {key_of(one) for one in denied if "*" not in one}
+    return [name for name in names if key_of(name) in keys or any(fnmatch.fnmatchcase(name, one) for one in denied)]
+
+
+def _carries(pack: str) -> bool:
+    """Whether the session of a host has these tools, and hands work on."""
+    return bool(of_kind(pack, "delegate")) and host_of(pack) is not None
+
+
 def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting) -> Section | None:
     """The session that a person talks to: it reads, hands work on, and asks before it changes anything."""
-    if not any(of_kind(pack, "delegate") and host_of(pack) is not None for pack in packs):
+    if not any(map(_carries, packs)):
         return None
     taken = {section.name for section in sections}
     main = Section(next(name for name in ("main", "main-session", "remit-main") if name not in taken), "")
@@ -512,10 +642,12 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
             if entry.mark is Mark.NO and entry.scope is None
             for tool in meant(entry, account, pack)
         }
-        held = [tool for tool in of_kind(pack, *_LOOK, "plan", "ask", *_CHANGES, "delegate") if tool not in refused]
+        kinds = (*_LOOK, "plan", "ask", *_CHANGES, *(["delegate"] if sections else []))
+        held = [tool for tool in of_kind(pack, *kinds) if tool not in refused]
         changes = [tool for tool in held if capability(tool) in _CHANGES]
         main.rules += [Rule(tool, place) for tool in held]
         main.delegates |= any(capability(tool) == "delegate" for tool in held)
+        main.never_to += _kept_from(settings, drafting.names)
         limits = list(takes(settings, set(held), pack, drafting.left))
         hidden = dict.fromkeys(
             value for rule in limits if rule.part == "path" and not rule.ask for value in rule.values
@@ -525,9 +657,8 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
             shell = shell_argument(tool, pack) is not None
             runs = allowed_runs(settings, pack) if shell else []
             if runs:
-                names = ", ".join(f"`{run.strip('{}')}`" for run in runs[:_SHARED])
-                rest = f" and {len(runs) - _SHARED} more" if len(runs) > _SHARED else ""
-                main.ask("run", f"runs {names}{rest} without a question, since settings of the host allow it")
+                names = _first([f"`{run.strip('{}')}`" for run in runs])
+                main.ask("run", f"runs {names} without a question, since settings of the host allow it")
             more = f", run: [{', '.join(runs)}]" if runs else ""
             scope = f"{{except: {{shell: {{sets: [inspect, git-read]{more}}}, path: {seen}}}}}"
             main.takes.append(Rule(tool, place, scope if shell else None, ask=True))
@@ -552,15 +683,16 @@ def _policy(sections: Sequence[Section], packs: Sequence[str], main: Section | N
     for section in sections:
         note = f"   # {shown(section.written)}" if section.written != section.name else ""
         lines += [f"  {quoted(section.name)}:{note}", *_rules(section, packs)]
-        others = [other.name for other in sections if other.name != section.name]
+        lines += [f"    {line}" for line in section.terms]
+        others = [other.name for other in sections if other.name not in (section.name, *section.never_to)]
         names = [name for name in others if name in section.hands_to] if section.hands_to else others
         if section.delegates and names:
-            whom = "to these" if section.hands_to else "to anybody"
+            why = f"it hands work on, {'to these' if section.hands_to else 'to anybody'}"
             given = ", ".join(map(quoted, names))
-            lines.append(f"    delegates_to: [{given}]   # its list has a tool that hands work on, {whom}")
+            lines.append(f"    delegates_to: [{given}]   # {why}")
         lines.append("")
     if main is not None:
-        names = [section.name for section in sections]
+        names = [section.name for section in sections if section.name not in main.never_to]
         lines += [
             f"  {main.name}:   # the session that you talk to: it asks you before it changes anything",
             f"    may: [{', '.join(dict.fromkeys(rule.tool for rule in main.rules))}]",

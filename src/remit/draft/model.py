@@ -12,6 +12,8 @@ class Draft(msgspec.Struct, frozen=True):
     tests: str
     decisions: tuple[str, ...]
     agents: int
+    details: tuple[str, ...] = ()
+    """Every question in a line of its own, where `decisions` asks one for several agents or tools."""
 
 
 def quoted(text: str) -> str:
@@ -31,6 +33,8 @@ def quoted(text: str) -> str:
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 
 
+TO_DECIDE = "DECIDE"
+"""Marks lines of a draft that a person must complete."""
 CONFINEMENT = (
     "# Proposed: commands run inside limits that the kernel enforces, from the rules below (Linux with bubblewrap;",
     "# `remit status` says whether this machine can). Then what is not understood needs no question. To switch it on:",

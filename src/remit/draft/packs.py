@@ -46,18 +46,27 @@ def of_kind(pack: str, *kinds: str) -> list[str]:
 
 
 def tools_for(token: str, pack: str) -> Sequence[str]:
-    """The tools of a pack that a written name means; none if it means no tool there."""
+    """The tools of a pack that a written name means; none if it means no tool there. `edit/createFile` is one of the
+    toolset `edit`, and no more than that one; `server/edit` is a tool of a server."""
     names = names_of(pack)
     key = tool_key(token)
     if key in names:
         return [names[key]]
-    if key.rpartition("/")[2] in names and "/" in key:
-        return [names[key.rpartition("/")[2]]]
+    before, slash, after = key.partition("/")
+    if slash:
+        if before not in words("toolsets", ""):
+            return []
+        return [names[after]] if after in names else _group(after, pack)
     if capability(token) in ("read", "search") and capability_word(token):
         return of_kind(pack, capability(token))
-    if key in words("groups", "") or key.partition("/")[0] in words("groups", ""):
-        return [name for name in of_kind(pack, capability(token)) if not _deletes(name, pack)]
-    return sorted({tool for name, tool in names.items() if name.rpartition("/")[2] == key})  # `usages`: search/usages
+    return _group(key, pack) or sorted({tool for name, tool in names.items() if name.rpartition("/")[2] == key})
+
+
+def _group(key: str, pack: str) -> list[str]:
+    """The tools that a word for all of a kind means: without those that delete."""
+    if key not in words("groups", ""):
+        return []
+    return [name for name in of_kind(pack, capability(key)) if not _deletes(name, pack)]
 
 
 def is_alias(token: str, pack: str) -> bool:

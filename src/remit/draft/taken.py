@@ -13,10 +13,10 @@ import msgspec
 from remit.draft.equivalents import gives, meanings, stands_for
 from remit.draft.limits import Command, commands_of, denied_globs, runs_of, sites_of
 from remit.draft.packs import shell_argument, tools_for
+from remit.scan.answers import ASK
 from remit.scan.model import Account, Entry, Mark, Place
 from remit.scan.vocabulary import capability, pack_of_host
 
-ASK, BY_PATTERN = "ask", "by pattern"
 _CHANGES = ("write", "shell", "network")
 
 
@@ -74,13 +74,13 @@ def takes(accounts: Iterable[Account], held: Set[str], pack: str, left: list[tup
 
 def _takes(entry: Entry) -> bool:
     if entry.mark is Mark.NO:
-        return entry.scope is not None
-    return entry.asked or (entry.scope in (ASK, BY_PATTERN) and capability(entry.tool) in _CHANGES)
+        return entry.scope is not None and capability(entry.tool) != "delegate"  # `delegates_to` says it
+    return entry.asked or (entry.scope == ASK and capability(entry.tool) in _CHANGES)
 
 
 def _rule(tool: str, entry: Entry, pack: str) -> Rule | None:
     ask = entry.mark is not Mark.NO
-    if entry.scope in (None, ASK, BY_PATTERN):
+    if entry.scope in (None, ASK):
         return Rule(tool, entry.place, note="its host asks", ask=True)
     kind = capability(entry.tool)
     if kind == "shell":

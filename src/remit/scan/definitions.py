@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from remit.scan.answers import ASK, answers
 from remit.scan.claims import all_tools_claim, read_only_claim, writes_reports
 from remit.scan.files import Text
 from remit.scan.front_matter import Head, read_head
@@ -44,15 +45,21 @@ def is_headless(text: Text) -> bool:
         and layout.certain
         and not text.link
         and not is_archived(text.path)
-        and not _NAMED_FOR_IT.search(text.path)
+        and not _needs_no_head(text.path)
         and read_head(text.text) is None
     )
+
+
+def _needs_no_head(path: str) -> bool:
+    """Whether a file at this path is an agent for its host, whatever is in it."""
+    layout = layout_of(path)
+    return layout is not None and (layout.headless or _NAMED_FOR_IT.search(path) is not None)
 
 
 def read_definition(text: Text) -> Account | None:
     """What a definition says; None if the file is none."""
     head = read_head(text.text) if text.path.endswith(".md") and text.text.startswith(("---", "\ufeff---")) else None
-    if head is None and _NAMED_FOR_IT.search(text.path) and layout_of(text.path) is not None:
+    if head is None and _needs_no_head(text.path):
         head = Head({}, {}, text.text, 1)  # the name of the file is enough: an agent without a list
     if head is None:
         return None
@@ -169,11 +176,7 @@ def _hands_to(head: Head, path: str, entries: list[Entry]) -> tuple[tuple[str, P
         may = [str(name) for name, answer in task.items() if answer in ("allow", "ask") and "*" not in str(name)]
         found += [(name, Place(path, head.line("permission"))) for name in may]
     for entry in entries:
-        if (
-            entry.scope not in (None, "ask", "by pattern")
-            and entry.mark is Mark.SCOPED
-            and capability(entry.tool) == "delegate"
-        ):
+        if entry.scope not in (None, ASK) and entry.mark is Mark.SCOPED and capability(entry.tool) == "delegate":
             found += [(name, entry.place) for name in tokens(entry.scope or "")]
     return tuple(dict.fromkeys(found))
 
@@ -202,12 +205,9 @@ def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, lis
         value = head.values.get(key)
         if isinstance(value, dict):
             for tool, setting in value.items():
-                mark = _setting(setting)
-                if key == "tools" and mark is Mark.YES and tool in ruled:
+                if key == "tools" and setting in (True, "allow") and tool in ruled:
                     continue
-                scope = "ask" if setting == "ask" else ("by pattern" if isinstance(setting, dict) else None)
-                scope = None if mark is Mark.NO else scope
-                found.append(Entry(str(tool), mark, Place(path, head.line(key)), scope))
+                found += answers(str(tool), setting, Place(path, head.line(key)))
     nothing = [one for one in found if one.tool == "*" and one.mark is Mark.NO]
     if nothing:  # everything is taken away but what is named
         return Extent.LIST, [one for one in found if one not in nothing]
@@ -229,14 +229,6 @@ def _commands(head: Head, text: Text, entries: list[Entry]) -> tuple[Command, ..
         for one in (entry.scope or "").split(",")
     ]
     return (*ruled, *sorted(scoped, key=lambda one: one.answer == "deny"))
-
-
-def _setting(setting: Any) -> Mark:
-    if isinstance(setting, dict) and setting and all(one == "deny" for one in setting.values()):
-        return Mark.NO
-    if setting in (False, "deny"):
-        return Mark.NO
-    return Mark.YES if setting in (True, "allow") else Mark.SCOPED
 
 
 def _names(value: Any) -> list[tuple[str, str | None]] | None:

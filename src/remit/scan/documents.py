@@ -58,6 +58,13 @@ _REFUSED = re.compile(
     r"[^:]{0,30}:\*{0,2}\s*(?P<list>(?!\*+$).+)$",
     re.IGNORECASE,
 )
+_TERM = re.compile(  # what `remit docs` writes of all that an agent does
+    r"\W*(?:delegates to (?P<whom>[\w.:/-]+(?:, [\w.:/-]+)*)"
+    r"|data tiers (?P<tiers>none|[0-3](?:, [0-3])*)"
+    r"|with a grant of its task also data tiers (?P<granted>[0-3](?:, [0-3])*)"
+    r"|(?P<capsule>needs a capsule above tier 0)"
+    r"|(?P<gate>waits for the gate .+))"
+)
 _SCOPE = re.compile(r"^\*{0,2}`?(?P<tool>[\w./-]+)`?\s*(?:🔒|✋|⚠️?|\(scoped\))\*{0,2}\s*[—–:-]+\s*(?P<scope>.+)$")
 _EVERY_TOOL = re.compile(
     r"^(?:\*|everything|全部|所有|전체|any tools?"
@@ -370,6 +377,8 @@ class Reader:
         entries: list[Entry] = []
         extent, counted, claim, all_tools = Extent.UNCLEAR, None, None, None
         scopes: dict[str, str] = {}
+        terms: dict[str, Any] = {}
+        hands_to: list[tuple[str, Place]] = []
         for one in (msgspec.structs.replace(line, text=unescaped(line.text)) for line in lines):
             place = Place(text.path, one.line)
             if (match := _LISTED.match(one.text)) and (got := listed(match["list"], place)) != (Extent.LIST, []):
@@ -381,6 +390,9 @@ class Reader:
                     counted = (int(match["count"]), place)
             elif match := _REFUSED.match(one.text):
                 entries += [entry for entry in listed(match["list"], place, Mark.NO)[1] if is_tool_name(entry.tool)]
+            elif match := _TERM.fullmatch(one.text):
+                terms |= _terms(match)
+                hands_to += [(name, place) for name in (match["whom"] or "").split(", ") if name]
             elif match := _SCOPE.match(one.text):
                 scopes[match["tool"]] = match["scope"][:300]
             elif claims_all_tools(one.text) and all_tools is None:
@@ -408,6 +420,8 @@ class Reader:
         return Account(
             agent=name,
             kind=Kind.SECTION,
+            terms=terms,
+            hands_to=tuple(hands_to),
             place=Place(text.path, line),
             extent=extent,
             entries=tuple(scoped),
@@ -514,3 +528,15 @@ def _names_tools(cells: Iterable[str]) -> bool:
     known = sum(capability(entry.tool) != "unknown" for entry in entries)
     sure = sum(extent is Extent.EVERYTHING for extent, _ in found) + sum(bool(_READS.match(bare(c))) for c in written)
     return 2 * known >= len(entries) and (known > 0 or sure > 0)
+
+
+def _terms(match: re.Match[str]) -> dict[str, Any]:
+    """What a line says of all that an agent does, by the keys of permission records."""
+    found: dict[str, Any] = {}
+    for name, key in (("tiers", "data_tiers_allowed"), ("granted", "data_tiers_with_capsule_grant")):
+        if match[name]:
+            found[key] = [int(one) for one in match[name].split(", ") if one.isdigit()]
+    for name in ("capsule", "gate"):
+        if match[name]:
+            found[name] = match[name]
+    return found

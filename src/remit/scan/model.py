@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 
@@ -110,6 +111,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     all_tools: Claim | None = None
     reports: bool = False
     """Whether it tells the agent to write reports, so that a tool that creates files is meant."""
+    terms: dict[str, Any] = {}
+    """What a permission record says besides of the agent: its data tiers, locks and APIs, by their keys there."""
     marks: bool = False
     """Whether it is of a table of marks: of a tool or a kind that has no row or column there, it says nothing."""
     most: bool = False

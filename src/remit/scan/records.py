@@ -26,6 +26,13 @@ _KEYED = re.compile(r"""([A-Za-z_][\w.-]*)["']?\s*:\s*\{[^{}]*$""")
 _MOST_DECLARED = 2_000
 _CALLER = re.compile(r"""(?:(\w+)\.(\w+))|['"]([\w:.-]+)['"]""")
 _BELOW = ("tools_allowed", "tools_forbidden", "data_tiers_allowed", "may_delegate_to", "resource_locks_allowed")
+_TERMS = (
+    "data_tiers_allowed",
+    "data_tiers_with_capsule_grant",
+    "resource_locks_allowed",
+    "resource_locks_forbidden",
+    "external_apis_allowed",
+)
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -99,6 +106,7 @@ def account_of(record: Record, path: str) -> Account:
         hands_to=tuple(
             (str(name), Place(path, record.lines.get("may_delegate_to", record.line))) for name in delegates
         ),
+        terms={key: record.values[key] for key in _TERMS if key in record.values},
         reviewed=(str(reviewed), Place(path, record.lines.get("last_reviewed", record.line))) if reviewed else None,
     )
 

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from remit.scan.answers import answers
 from remit.scan.files import Text
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place
 from remit.scan.vocabulary import layouts, split_scope
@@ -131,11 +132,7 @@ def _by_tool(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
         for key in ("tools", "permission"):
             group = value.get(key) if isinstance(value, dict) else None
             for tool, setting in group.items() if isinstance(group, dict) else ():
-                mark = (
-                    Mark.NO if setting in (False, "deny") else Mark.YES if setting in (True, "allow") else Mark.SCOPED
-                )
-                scope = "ask" if setting == "ask" else ("by pattern" if isinstance(setting, dict) else None)
-                entries.append(Entry(str(tool), mark, Place(text.path, _line(text, str(tool), own)), scope))
+                entries += answers(str(tool), setting, Place(text.path, _line(text, str(tool), own)))
         servers = value.get("mcp") if name == EVERYBODY else None
         if isinstance(servers, dict):
             entries += [Entry(f"mcp__{one}__*", Mark.YES, Place(text.path, _line(text, one))) for one in servers]

@@ -372,8 +372,8 @@ class _Reading:
             more = [] if is_past_page(text.path) else handed_over(text, document, reader.known)
             if not is_past_page(text.path):
                 more += statements.read(text, document, taken)
-            self.attributes += attributes_in(text, document, statements)
-            self.assignments += assignments_in(text, document, statements)
+                self.attributes += attributes_in(text, document, statements)
+                self.assignments += assignments_in(text, document, statements)
                 self.bans += bans_of(text.path, document)
                 self.grids += grids_of(text, document, statements, found)
                 self.paths += paths_of(text, document, statements, statements.page_of(text, document))

@@ -59,13 +59,21 @@ class Layout(msgspec.Struct, frozen=True):
     path: re.Pattern[str]
     form: str
     certain: bool = True
+    headless: bool = False
+    """Whether the program takes a file without front matter for a definition."""
 
 
 @cache
 def layouts(section: str) -> tuple[Layout, ...]:
     """The rows of `definitions` or `settings`."""
     return tuple(
-        Layout(row["host"], re.compile(row["path"]), row["form"], row.get("certain") != "false")
+        Layout(
+            row["host"],
+            re.compile(row["path"]),
+            row["form"],
+            certain=row.get("certain") != "false",
+            headless=row.get("headless") == "true",
+        )
         for row in _catalog()[section]
     )
 

@@ -135,9 +135,7 @@ def lines_for_tools(setup: Setup, names: Iterable[str]) -> list[str]:
     if setup.catalog.pack is not None and bare:
         lines, bare = [f"use: [{setup.catalog.pack}]"], []
     if patterns or bare:
-        lines.append(
-            "tools:    # each tool with its own arguments, and what it does with them: Remit does not know it"
-        )
+        lines.append("tools:    # each tool with its own arguments, and what it does with them: Remit does not know it")
         lines.extend(f"  {shown(name)}: {{args: {{ARGUMENT: KIND}}, does: {{EFFECT: ARGUMENT}}}}" for name in bare)
         lines.extend(
             f"  {shown(name[:-1])}NAME: {{args: {{ARGUMENT: KIND}}, does: {{EFFECT: ARGUMENT}}}}" for name in patterns

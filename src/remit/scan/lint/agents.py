@@ -555,7 +555,8 @@ def _shadowed(agent: Agent) -> Iterator[Finding]:
             if (
                 entry.mark is Mark.SCOPED
                 and entry.scope
-                and entry.scope not in ("ask", "by pattern")
+                and entry.scope != "ask"
+                and not entry.asked
                 and other is not None
             ):
                 yield finding(
@@ -668,8 +669,10 @@ def _settled_twice(agent: Agent) -> Iterator[Finding]:
 
 def _setting(entry: Entry) -> str:
     """What a host does with a tool of this entry, in a word."""
+    if entry.scope not in (None, "ask"):
+        return "limited"
     if entry.mark is Mark.SCOPED:
-        return "limited" if entry.scope == "by pattern" else "asked about"
+        return "asked about"
     return "allowed" if entry.mark is Mark.YES else "denied"
 
 
