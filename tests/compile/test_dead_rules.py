@@ -212,7 +212,7 @@ MORE = {
     ],
 )
 def test_what_the_record_leaves_out_is_a_notice(record, said):
-    others = {"b": {"may": []}, "c": {"may": []}}
+    others: dict[str, object] = {"b": {"may": []}, "c": {"may": []}}
     book = build_rulebook({"remit": 1, "tools": MORE, "agents": {"a": record, **others}}).book
     assert any("never applies to a" in text and said in text for text in book.notices)
 

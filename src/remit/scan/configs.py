@@ -54,7 +54,9 @@ def own_keys(account: Account, text: Text) -> Iterator[Account]:
     except (PolicyError, RecursionError):
         return
     reader = Statements(Names([account.agent]))
-    for key, value in node.value.items() if node is not None else ():
+    if node is None or not isinstance(node.value, dict):
+        return
+    for key, value in node.value.items():
         if key not in words("host_keys", ""):
             found = _right(account.agent, key, value, Place(text.path, node.keys[key][0] + 1), reader)
             yield from (one for one in found if isinstance(one, Account))

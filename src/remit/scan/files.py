@@ -203,11 +203,12 @@ class Walk(msgspec.Struct):
 
 def around(path: str) -> str:
     """A path without the names of agents, and of their groups, in a program's folder: `plan.md` there is no plan."""
-    return _OF_AGENTS.sub(r"\1/agent.md", path)
+    return _OWN_FILES.sub(r"\1/agent.md", path)
 
 
-_OF_AGENTS = re.compile(
-    r"((?:^|/)\.[\w-]+/(?:agents?|chatmodes))/(?!.*(?:archive|deprecated|/old/))(?:[\w-]+/)*[a-z][a-z-]*(?:\.agent|\.chatmode)?\.md$"
+_OWN_FILES = re.compile(
+    r"((?:^|/)\.[\w-]+/(?:agents?|chatmodes))/(?!.*(?:archive|deprecated|/old/))"
+    r"(?:[\w-]+/)*[a-z][a-z-]*(?:\.agent|\.chatmode)?\.md$"
 )
 
 

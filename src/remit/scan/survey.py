@@ -129,7 +129,8 @@ def scan(
         *(policy_findings(agents) if policy else ()),
     ]
     ordered = sorted(
-        set(grouped(_once(findings))), key=lambda one: (_RANK[one.weight], harm(one.code), one.agent or "", one.places)
+        _joined(grouped(_once(findings))),
+        key=lambda one: (_RANK[one.weight], harm(one.code), one.agent or "", one.places),
     )
     return Survey(
         root=walk.root,
@@ -143,8 +144,7 @@ def scan(
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:
-    """Each finding once: the same words about several places are one, and so are two places that contradict each other
-    about an agent."""
+    """The findings without those that say again of two places that they contradict each other about an agent."""
     told: dict[tuple[str, str | None, frozenset[Place]], Finding] = {}
     for one in findings:
         key = (one.code, one.agent, frozenset(one.places))
@@ -154,9 +154,19 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
         elif before is not None and _RANK[before.weight] <= _RANK[one.weight]:
             continue
         told[key] = one
+    return list(told.values())
+
+
+_NAMES_ITS_SUBJECT = ("undefined-name", "missing-file", "count-mismatch")
+"""Findings that are about one thing wherever they say the same."""
+
+
+def _joined(findings: Iterable[Finding]) -> list[Finding]:
+    """What is said in the same words about several places, as one finding with all of them."""
     same: dict[tuple[object, ...], Finding] = {}
-    for one in told.values():
-        said = (one.code, one.weight, one.agent, one.text, one.fix)
+    for one in findings:
+        said: tuple[object, ...] = (one.code, one.weight, one.agent, one.text, one.fix)
+        said = said if one.code in _NAMES_ITS_SUBJECT else (*said, one.places)
         places = (*same[said].places, *one.places) if said in same else one.places
         same[said] = msgspec.structs.replace(one, places=tuple(dict.fromkeys(places)))
     return list(same.values())
