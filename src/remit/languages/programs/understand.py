@@ -319,10 +319,13 @@ def _command(
     own = frozenset(out.effects)
     if not out.project or "execute" not in own:  # what code of the workspace does is not the program's to say
         sure = reader.has_paths if reader.pathspecs else None
+        implied = {**reader.implied, **reader.opted}
+        if reader.profile.revisions and own == {"read"} and implied.get("read") == ():
+            _show_names(out)
         touch_implied(
             out,
             own - asked,
-            {**reader.implied, **reader.opted},
+            implied,
             sure=sure,
             store=(program or "").rpartition("/")[2] == "git",
         )
@@ -494,6 +497,16 @@ def _name_files(words: list[Word]) -> bool:
     return not any(":" in text for text in texts) and any(_FILE.fullmatch(text) for text in texts)
 
 
+def _show_names(out: Reading) -> None:
+    """Afterwards git reads nothing of the paths that it is told, and shows commits, names and numbers about them."""
+    out.touches[:] = [
+        touch._replace(deep=False, shows="names")
+        if touch.effect == "read" and touch.path.text is not None and touch.path not in out.beside
+        else touch
+        for touch in out.touches
+    ]
+
+
 def touch_implied(
     out: Reading,
     effects: frozenset[str],
@@ -514,6 +527,8 @@ def touch_implied(
         works = [out.directory] if out.directory is not None else []
         words = [t.path for t in out.touches if t.effect == effect and not (t.shows == "itself" and t.path in works)]
         words = [word for word in words if sure is None or word not in out.beside]
+        if effect == "read" and out.beyond and implied.get(effect) is None:
+            out.touch(effect, Word(None, ""))
         if effect not in effects or (words and (implied.get(effect, ()) is not None or sure)):
             continue
         if sure is not None and _name_files(words):

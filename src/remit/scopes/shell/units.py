@@ -24,6 +24,9 @@ from remit.scopes.url import Url, UrlError, UrlPattern, any_url, parse_url
 LISTERS = frozenset(("find", "fd", "fdfind", "ls", "du", "tree", "stat"))
 """Programs that show the names of what lies below a folder, and nothing that is in it."""
 _NAMING = frozenset((("tag",), ("update-ref",), ("replace",), ("fast-import",), ("symbolic-ref",)))
+_STORES = frozenset(("git", "hg", "svn"))
+_OF_DISK = frozenset((("add",), ("stage",), ("mv",)))
+"""Subcommands of these that read no files but those on the disk."""
 _CARRYING = frozenset((("fetch",), ("pull",), ("push",)))
 """Subcommands of git that can name something else than a commit; the latter, if they say under what name."""
 _FOLLOWED = frozenset(("read", "write", "delete", "network"))
@@ -135,8 +138,15 @@ def standing_places(text: str, cwd: str | None, root: str | None) -> set[Glob]:
 
 
 def _is_there(placed: Placed, touch: Touch) -> bool:
-    """What the command touches there is there before, and more of it than its name."""
-    return not (touch.taken or touch.shows) and (touch.effect != "write" or _works_in_place(placed.act))
+    """What the command touches there is there before, on the disk, and more of it than its name."""
+    if touch.taken or touch.shows or (touch.effect == "read" and _reads_store(placed.act)):
+        return False
+    return touch.effect != "write" or _works_in_place(placed.act)
+
+
+def _reads_store(act: Act) -> bool:
+    """Below the paths that it is told it may read what a store such as git's has, whatever there is on the disk."""
+    return (act.program or "").rpartition("/")[2] in _STORES and act.sub[:1] not in _OF_DISK
 
 
 def _stands(placed: Placed, touch: Touch) -> bool:
@@ -232,9 +242,12 @@ def shell_units(
         for place, (touch, path) in enumerate((*placed.touches, *placed.redirected)):
             whole = touch.implied if path is None else path == EVERYTHING
             staged = seen is not None and whole and stages_all(act)
-            if touch.effect == "read" and ((shown and place < len(placed.touches)) or staged):
-                continue
             path, taken = _of_file(touch, path, stand, in_place=_works_in_place(act))
+            told = shown and place < len(placed.touches) and not isinstance(path, str)
+            if touch.effect == "read" and (told or staged):
+                if isinstance(path, Glob) and not touch.path.glob and path.base != ".":
+                    units.append(_itself(name, touch, path.base))
+                continue
             unit = _touched(name, placed, touch, path, taken=taken, declared=place < declared)
             if isinstance(path, Glob) and place < len(placed.touches) and _is_there(placed, touch):
                 unit = msgspec.structs.replace(unit, seen=there.get(path.text))
