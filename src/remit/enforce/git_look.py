@@ -124,8 +124,8 @@ def _asked(sole: Sole, root: str, known: Mapping[str, Look]) -> tuple[str, ...] 
     while words[:1] and words[0] in ("-P", "--no-pager"):
         words = words[1:]
     looks = known.get(words[0]) if words else None
-    if looks is None:
-        return None
+    if looks is None or any(word.startswith(":(") and "attr" in word for word in words):
+        return None  # the user's own files of attributes are not looked at here
     try:
         repository = Repository(os.path.join(root, sole.base), root)
         if known is _READS and repository.shows_more():
@@ -301,6 +301,13 @@ class Repository:
         except Absent:
             return None
         return found[0] if len(found) == 1 else None
+
+    def exists(self, name: str) -> bool:
+        """The store has something of that name, perhaps not a commit."""
+        try:
+            return bool(self.lines("rev-parse", "--verify", "--quiet", "--end-of-options", name))
+        except Absent:
+            return False
 
     def sure(self, name: str) -> str:
         """The same, and NoAnswer if there is none."""
@@ -500,6 +507,8 @@ def _read(words: list[str], flags: str = "", values: str = "") -> Words:
         elif word in valued and at < len(words):
             options[word] = words[at]
             at += 1
+        elif word[:2] in valued and word[2:].isdigit():
+            options[word[:2]] = word[2:]
         elif not word.startswith("--") and len(word) > 2 and all(f"-{letter}" in known for letter in word[1:]):
             options.update((f"-{letter}", "") for letter in word[1:])
         else:
@@ -546,6 +555,8 @@ def _checkout(git: Repository, words: list[str]) -> list[Change]:
     if not given.plain:
         return git.work_tree(git.head)
     commits = git.could_be(given.plain[0])
+    if not commits and git.exists(given.plain[0]):
+        raise NoAnswer  # a folder of a commit: `main^{tree}`
     if not commits:
         return git.work_tree(git.head, given.plain)
     if len(given.plain) > 1:

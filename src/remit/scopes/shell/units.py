@@ -24,9 +24,6 @@ from remit.scopes.url import Url, UrlError, UrlPattern, any_url, parse_url
 LISTERS = frozenset(("find", "fd", "fdfind", "ls", "du", "tree", "stat"))
 """Programs that show the names of what lies below a folder, and nothing that is in it."""
 _NAMING = frozenset((("tag",), ("update-ref",), ("replace",), ("fast-import",), ("symbolic-ref",)))
-_STORES = frozenset(("git", "hg", "svn"))
-_OF_DISK = frozenset((("add",), ("stage",), ("mv",)))
-"""Subcommands of these that read no files but those on the disk."""
 _CARRYING = frozenset((("fetch",), ("pull",), ("push",)))
 """Subcommands of git that can name something else than a commit; the latter, if they say under what name."""
 _FOLLOWED = frozenset(("read", "write", "delete", "network"))
@@ -139,14 +136,9 @@ def standing_places(text: str, cwd: str | None, root: str | None) -> set[Glob]:
 
 def _is_there(placed: Placed, touch: Touch) -> bool:
     """What the command touches there is there before, on the disk, and more of it than its name."""
-    if touch.taken or touch.shows or (touch.effect == "read" and _reads_store(placed.act)):
+    if touch.taken or touch.shows or (touch.effect == "read" and placed.act.from_store):
         return False
     return touch.effect != "write" or _works_in_place(placed.act)
-
-
-def _reads_store(act: Act) -> bool:
-    """Below the paths that it is told it may read what a store such as git's has, whatever there is on the disk."""
-    return (act.program or "").rpartition("/")[2] in _STORES and act.sub[:1] not in _OF_DISK
 
 
 def _stands(placed: Placed, touch: Touch) -> bool:
