@@ -396,11 +396,11 @@ class Repository:
         return [Change("M", path) for path in self.fields("ls-files", "--full-name", "--", *paths)]
 
     def work_tree(self, tree: str, paths: Iterable[str] = ()) -> list[Change]:
-        """The files and the index beside a tree, and beside each other; what only seems to differ counts too."""
+        """The index beside a tree, and the files beside the index; what only seems to differ counts too. Files that
+        differ from the tree are among these."""
         options = ("--raw", "--no-renames", "--ignore-submodules=all")
         behind = ("--", *paths)
         return [
-            *_changes(self.fields("diff-index", *options, "--end-of-options", tree, *behind)),
             *_changes(self.fields("diff-index", "--cached", *options, "--end-of-options", tree, *behind)),
             *_changes(self.fields("diff-files", *options, *behind)),
         ]
@@ -509,8 +509,14 @@ def _read(words: list[str], flags: str = "", values: str = "") -> Words:
             at += 1
         elif word[:2] in valued and word[2:].isdigit():
             options[word[:2]] = word[2:]
-        elif not word.startswith("--") and len(word) > 2 and all(f"-{letter}" in known for letter in word[1:]):
+        elif word.startswith("--") or not all(f"-{letter}" in known for letter in word[1:-1]):
+            raise NoAnswer
+        elif f"-{word[-1]}" in known:
             options.update((f"-{letter}", "") for letter in word[1:])
+        elif f"-{word[-1]}" in valued and at < len(words):
+            options.update((f"-{letter}", "") for letter in word[1:-1])
+            options[f"-{word[-1]}"] = words[at]
+            at += 1
         else:
             raise NoAnswer
     return Words(options, plain, None)
@@ -715,7 +721,7 @@ def _add(git: Repository, words: list[str]) -> list[Change]:
 
 def _commit(git: Repository, words: list[str]) -> list[Change]:
     flags = "-a --all -q --quiet -s --signoff -n --no-verify --no-edit --amend --allow-empty --dry-run"
-    given = _read(words, flags, "-m --message -am")
+    given = _read(words, flags, "-m --message")
     if given.plain or given.paths:
         raise NoAnswer
     return git.work_tree(git.head)

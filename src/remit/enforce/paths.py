@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ CHANGES = frozenset(("write", "delete"))
 MAX_PATHS = 10_000
 MAX_READS = 4
 """Commands of one call that git is asked about by what they read; further ones are judged by their text."""
+SECONDS = 1.0
+"""After that nothing further of one call is looked at: what was not is judged by its text."""
 MAX_DATABASES = 4
 MAX_PLACES = 8
 MAX_THERE = 2_000
@@ -265,8 +268,10 @@ def _changes(rulebook: Rulebook, call: Call, kinds: dict[str, Kind], root: str) 
     if reads and len(texts) == 1:
         from remit.enforce.git_look import read_by
 
-        seen = {sole.text: paths for sole in reads[:MAX_READS] if (paths := read_by(sole, root)) is not None}
-        found = {**seen, **found}
+        until = time.monotonic() + SECONDS
+        for sole in reads[:MAX_READS]:
+            paths = read_by(sole, root) if time.monotonic() < until else None
+            found = {sole.text: paths, **found} if paths is not None else found
     if not folders or not names:
         return found
     from remit.enforce.find_look import named_below
@@ -292,8 +297,9 @@ def _there(
     from remit.enforce import find_look  # here, as above: few calls have such a command
 
     found: dict[str, tuple[str, ...]] = {}
+    until = time.monotonic() + SECONDS
     for glob in globs[:MAX_PLACES]:
-        seen = find_look.changes_of([glob], root)
+        seen = find_look.changes_of([glob], root) if time.monotonic() < until else {}
         found.update({glob.text: seen[glob.text]} if seen and len(seen[glob.text]) <= MAX_THERE else {})
     return found
 
