@@ -32,12 +32,35 @@ def code(command: str) -> str:
         "npm config delete x -L project",
         "npm config fix --location project",
         "yarn config set nodeLinker node-modules",
+        "yarn set version berry",
+        "yarn set resolution a@npm:1 2",
+        "yarn plugin import workspace-tools",
+        "yarn policies set-version 1.22",
+        "yarn patch-commit -s x",
+        "pnpm pkg set a=1",
+        "pnpm approve-builds",
+        "pnpm self-update",
+        "bun pm version patch",
+        "bun pm pkg set a=1",
+        "bun pm trust x",
     ],
 )
 def test_the_file_is_not_theirs_to_write(command):
     assert code(command) == "locked"
 
 
-@pytest.mark.parametrize("command", ["npm test", "npm run build", "npm config get x --location=project", "yarn build"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "npm test",
+        "npm run build",
+        "npm config get x --location=project",
+        "yarn build",
+        "yarn plugin list",
+        "bun pm cache rm",
+        "pnpm pkg get a",
+        "bun pm ls",
+    ],
+)
 def test_scripts_are_code_of_the_project(command):
     assert code(command) == "allowed"
