@@ -62,6 +62,8 @@ def root(tmp_path_factory) -> Path:
         put(top, src__a=f"a = {text}\n")
         git(top, "commit", "-qam", text)
     put(top, src__a="a = 4\n", private__u="u\n")
+    for name in "abcde":
+        (top / name).mkdir()
     git(top, "stash", "-qu")
     git(top, "branch", "same")
     git(top, "tag", "file", "v1:private/k")
@@ -81,6 +83,7 @@ def code(root: Path, command: str, agent: str = "a") -> str:
     "command",
     [
         "git log -p --all -- src",
+        "git diff HEAD~1 HEAD -- ':(attr:x)'",
         "git log -p --full-history -- src",
         "git log -p v1 src",
         "git diff v1 -- src",
@@ -151,13 +154,7 @@ def test_an_option_brings_more_than_the_paths_limit(root, command):
         "git diff ^folder later -- k",
         "git log -p v1..file -- src",
         "git show ^main folder -- k",
-        "; ".join(
-            [*(f"git -C {folder} log -1 main" for folder in ("docs", "src", ".")), "git -C src/sub show file -- c"]
-        ),
-        "; ".join(
-            [*(f"git -C {at} log -1 main" for at in ("docs", ".git/..", "src", "src/.."))]
-            + ["git -C src/sub show file -- c"]
-        ),
+        "git -C a log -1 main; git -C b log -1 main; git -C c log -1 main; git -C d log -1 main; git -C e show file -- x",
         "for at in docs src src/sub docs/.. tests x; do git -C $at log -1 main; done; git -C z show file -- c",
     ],
 )
@@ -185,6 +182,22 @@ def test_what_git_does_not_say_is_taken_for_the_worst(root, tmp_path, monkeypatc
 )
 def test_what_runs_at_the_same_time_may_move_a_branch(root, command):
     assert code(root, command) == "may-not"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout v1^{tree} .",
+        "git checkout v1^{tree} private",
+        "git checkout -f other^{tree} ./",
+        "git checkout later .",
+        "git checkout v1 .",
+        "git restore -s v1 .",
+        "git restore -s v1^{tree} -- .",
+    ],
+)
+def test_a_folder_of_a_commit_brings_prohibited_files_back(root, command):
+    assert code(root, command, "w") == "may-not"
 
 
 def test_a_switch_while_the_branch_is_moved(root):
@@ -220,6 +233,12 @@ def test_a_switch_while_the_branch_is_moved(root):
         "grep -rn a src",
         "git log --all --oneline -- src",
         "git show --stat HEAD~1",
+        "git commit -qam x",
+        "git grep -A3 a src",
+        "git rev-parse HEAD",
+        "git fetch origin",
+        "git reset HEAD~1",
+        "git diff --stat v1 -- src",
     ],
 )
 def test_what_shows_nothing_of_it_passes(root, command):

@@ -196,8 +196,7 @@ def other_objects(directory: str, words: Sequence[str]) -> frozenset[str]:
             cwd=directory,
             env=_ENVIRONMENT,
             input="".join(f"{end}^{{}}\n" for end in ends).encode(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             timeout=SECONDS,
             check=False,
         )
