@@ -154,7 +154,7 @@ def test_an_option_brings_more_than_the_paths_limit(root, command):
         "git diff ^folder later -- k",
         "git log -p v1..file -- src",
         "git show ^main folder -- k",
-        "git -C a log -1 main; git -C b log -1 main; git -C c log -1 main; git -C d log -1 main; git -C e show file -- x",
+        "git -C a log main; git -C b log main; git -C c log main; git -C d log main; git -C e show file -- x",
         "for at in docs src src/sub docs/.. tests x; do git -C $at log -1 main; done; git -C z show file -- c",
     ],
 )

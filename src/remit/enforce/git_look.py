@@ -819,7 +819,8 @@ def _grep(git: Repository, words: list[str]) -> list[Change]:
             raise NoAnswer
         del given.plain[0]  # what it looks for
     names, paths = _parted(git, given)
-    return [change for name in names or [None] for change in git.kept(name and git.sure(name), paths)]
+    commits: list[str | None] = [git.sure(name) for name in names]
+    return [change for commit in commits or [None] for change in git.kept(commit, paths)]
 
 
 _READS: dict[str, Look] = {
