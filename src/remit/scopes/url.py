@@ -316,6 +316,8 @@ def _meant(text: str) -> str:
     return f"; did you mean `https://{shown(text)}`?" if path and "." in first and _HOST.fullmatch(first) else ""
 
 
+_OTHERS = frozenset(("sftp", "wasbs"))
+"""Schemes that look like slips of those with a port that is known, and are none."""
 _ANY = compile_later(r"(?:[a-z*]+://)?\*(?:/\**)?")
 _HOST = compile_later(r"(?:\*\.)?[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 
@@ -357,7 +359,8 @@ class UrlKind(Kind):
     def misnamed(self, data: Any) -> Iterable[Misnamed]:
         for text in data:
             scheme = text.partition("://")[0].lower()
-            near = near_miss(scheme, DEFAULT_PORTS, cutoff=0.75) if scheme not in DEFAULT_PORTS else None
+            known = scheme in DEFAULT_PORTS or scheme in _OTHERS
+            near = None if known else near_miss(scheme, DEFAULT_PORTS, cutoff=0.75)
             if near is not None:
                 yield Misnamed(f"no scheme `{scheme}` is known", near, name=text)
 
