@@ -125,7 +125,7 @@ def coloured() -> bool:
 @contextlib.contextmanager
 def watched(*, machine: bool) -> Iterator[Callable[[str], None] | None]:
     """How far something has come, on one line of a terminal that is gone afterwards; None where nobody watches."""
-    if machine or sys.stderr is None or not sys.stderr.isatty():
+    if machine or sys.stderr is None or os.environ.get("TERM") == "dumb" or not sys.stderr.isatty():
         yield None
         return
 
