@@ -12,8 +12,8 @@ from remit.model.errors import RemitError
 from remit.service.week import Week
 
 WIDTH = 79
-INTRO = """Two teams, each with a repository, a policy in force, and people with passphrases
-of their own. Setting this up takes some seconds.
+INTRO = """Two teams, each with a repository, a policy in force, and people who have
+their own passphrases. Setting this up takes some seconds.
 """
 _COLOURS = {"✅": "green", "✋": "yellow", "❌": "red"}
 
