@@ -43,12 +43,24 @@ def refusal(agent: Agent, entry: Entry, own: Account, pack: str | None) -> Entry
         for other in account.entries:
             if other.mark is Mark.NO and _same(entry, other, pack) and not (other.scope and _exact(account)):
                 return other
+            if other.mark is Mark.NO and _everything(other) and not _exact(account) and not _names_it(account, entry, pack):
+                return other
         if account is not own and _lacks(account, entry, own, pack):
             return Entry(entry.tool, Mark.NO, account.place)
         for right in account.rights:
             if right.kind == capability(entry.tool) and not right.granted:
                 return Entry(entry.tool, Mark.NO, right.place)
     return None
+
+
+def _everything(entry: Entry) -> bool:
+    """Whether an entry is about every tool."""
+    return entry.scope is None and capability(entry.tool) == "everything"
+
+
+def _names_it(account: Account, entry: Entry, pack: str | None) -> bool:
+    """Whether a place grants the tool by name: then what it says of everything is about the others."""
+    return any(_same(entry, other, pack) for other in account.allowed())
 
 
 def claims_to_look(agent: Agent) -> bool:
@@ -88,7 +100,7 @@ def _lacks(account: Account, entry: Entry, own: Account, pack: str | None) -> bo
         return kind in _MATTERS
     if account.extent is not Extent.LIST or not account.closed:
         return False
-    if account.kind is Kind.DEFINITION:
+    if _exact(account):
         given = {word for other in account.allowed() for word in meanings(other.tool, account.host)}
         keys = {key for other in account.allowed() for key in _keys(other.tool, pack)}
         means = meanings(entry.tool, own.host)

@@ -10,19 +10,31 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from remit.draft.agreed import Limit, claims_to_look, limit_of, refusal, source_of
-from remit.draft.equivalents import Equal, Granted, beside, meanings, named_tools, translated
+from remit.draft.equivalents import Equal, Granted, beside, looking, meanings, named_tools, translated
 from remit.draft.from_tools import Served, names_served
 from remit.draft.history import judged
-from remit.draft.limits import Scope, commands_of, globs_of, is_said, program_of, runs_of, said, scope_loads, sites_of
+from remit.draft.in_order import over
+from remit.draft.limits import (
+    Scope,
+    commands_of,
+    globs_of,
+    is_said,
+    program_of,
+    runs_of,
+    said,
+    scope_loads,
+    sites_of,
+    skills_of,
+)
 from remit.draft.model import CONFINE, CONFINEMENT, TO_DECIDE, Draft, quoted
-from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, writing_call
+from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, skill_argument, writing_call
 from remit.draft.taken import Rule, allowed_runs, meant, takes
 from remit.draft.terms import terms_of
 from remit.model.text import shown
-from remit.scan.answers import ASK
+from remit.scan.answers import ASK, is_pattern
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place, Survey
 from remit.scan.names import key_of
-from remit.scan.settings import is_everybody
+from remit.scan.settings import SANDBOX_READS, SANDBOX_WRITES, is_everybody
 from remit.scan.vocabulary import capability, pack_of_host, tokens
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
@@ -30,11 +42,14 @@ from remit.scopes.globset import GlobSet
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:/-]{0,63}")
 _LOOK = ("read", "search")
 _CHANGES = ("write", "shell", "network")
+_KINDS = (*_LOOK, "plan", "ask", "skill", *_CHANGES, "delegate")
 _LOOKING = "{shell: {sets: [inspect, git-read]}}"
+_BUT_LOOKING = '{except: {shell: {sets: [inspect, git-read]}, path: ["**"]}}'
 _READ_ONLY, _PLAN = "calls itself read-only", "works in plan mode"
 _PLURAL = {_READ_ONLY: "call themselves read-only", _PLAN: "work in plan mode"}
 _HOSTS_OWN = (Kind.DEFINITION, Kind.SETTINGS)
 _PROGRAMS_OWN = (Kind.CODE, Kind.RECORD)
+_READING = "no list: reading only"
 _SHARED = 4
 """So many agents or tools with one question are named; of more, the first."""
 _LINE = re.compile(r"(?<=\w):\d+\b")
@@ -121,10 +136,17 @@ class _Drafting(msgspec.Struct):
     own: dict[str, Place] = {}
     """Tools of a program, which its code or its permission records name."""
 
-    def settings_for(self, pack: str | None, agent: Agent | None = None) -> list[Account]:
-        """The settings of the hosts that run an agent; of the pack's own, for the session."""
-        hosts = {one.host for one in agent.accounts if one.kind is not Kind.SETTINGS} if agent is not None else set()
-        return [one for one in self.settings if one.host in hosts or pack_of_host(one.host or "") == pack]
+    def settings_for(self, pack: str | None, agent: Agent) -> list[Account]:
+        """The settings of the hosts that run an agent, where its own answers don't come after them."""
+        hosts = {one.host for one in agent.accounts if one.kind is not Kind.SETTINGS}
+        found = [one for one in self.settings if one.host in hosts or pack_of_host(one.host or "") == pack]
+        own = [one for one in agent.accounts if one.kind in _HOSTS_OWN]
+        return [over(one, own) for one in found]
+
+    def settings_of(self, pack: str) -> list[Account]:
+        """The settings for the session: those of the pack's own host, else what others say, in its tools."""
+        found = [one for one in self.settings if pack_of_host(one.host or "") == pack]
+        return found or [one for one in self.settings if one.host is not None]
 
 
 def draft_from(
@@ -347,17 +369,23 @@ class _Writing:
         if any(one.gated for one in agent.accounts):
             self.looks = _PLAN
         self.settings = drafting.settings_for(pack, agent)
+        lists = [one for one in self.settings if one.closed]
+        self.agent = msgspec.structs.replace(agent, accounts=(*agent.accounts, *lists))
 
     def write(self) -> None:
         """All rules of the section."""
         entries = self.own.allowed()
-        if self.own.extent is not Extent.LIST:
-            state = "has no tool list" if self.own.extent is Extent.EVERYTHING else "has a tool list that can't be read"
+        nothing = self.own.kind is Kind.SETTINGS and not entries  # a host's settings that say nothing of tools
+        if self.own.extent is not Extent.LIST or nothing:
+            unread = self.own.extent is Extent.UNCLEAR
+            state = "has a tool list that can't be read" if unread else "has no tool list"
             more = ", and what it names besides" if entries else ""
             text = f"{state} ({self.own.place}); the draft lets it read and search{more}: add what it needs"
             self.section.ask("have no tool list that can be read; the draft lets them read and search", text)
             for tool in of_kind(self.pack, *_LOOK) if self.pack is not None else ():
-                self._add(Entry(tool, Mark.YES, self.own.place), note="no list: reading only")
+                self._add(Entry(tool, Mark.YES, self.own.place), note=_READING)
+            for tool, scope in looking(self.pack) if self.pack is not None else ():
+                self._grant(Rule(tool, self.own.place, scope, _READING), "shell", Limit(None, self.own.place))
         for entry in entries:
             self._add(entry)
         self._translate()
@@ -375,6 +403,8 @@ class _Writing:
                 text = f"left out: denied by {refused.place}, granted by {entry.place}"
                 self.section.ask("are granted what another place denies; it is left out", text, entry.tool)
             return
+        if is_pattern(entry.tool) and self.own.kind in _HOSTS_OWN and kind != "mcp":
+            return  # what it grants is nowhere by name; what it asks about or denies is taken below
         tools = self._tools(entry) if note is None else [entry.tool]
         translates = not tools and self.pack is not None and bool(meanings(entry.tool, self.own.host))
         if not tools and not translates:
@@ -520,6 +550,8 @@ class _Writing:
             return self._shell(tool, limit)
         if limit.scope is None:
             return Rule(tool, limit.place, note=note)
+        if self.pack is not None and skill_argument(tool, self.pack) is not None and (skills := skills_of(limit.scope)):
+            return Rule(tool, limit.place, part="skill", values=tuple(skills), note=note)
         if kind == "delegate" and self._hands(limit.scope):
             return Rule(tool, limit.place)
         globs = globs_of(limit.scope) if kind in ("write", "read", "search") else []
@@ -566,6 +598,8 @@ class _Writing:
 
     def _shell(self, tool: str, limit: Limit) -> Rule | None:
         place, looks = limit.place, self.looks
+        if limit.scope in (SANDBOX_READS, SANDBOX_WRITES) and shell_argument(tool, self.pack or "") is not None:
+            return self._sandboxed(tool, limit)
         if limit.scope is None and shell_argument(tool, self.pack or "") is None and looks:
             return None  # it runs commands of another language: nobody can say that it only looks
         if limit.scope is None and looks:
@@ -589,6 +623,16 @@ class _Writing:
             tool,
         )
         return None
+
+    def _sandboxed(self, tool: str, limit: Limit) -> Rule:
+        """A shell that its host keeps in a sandbox: it looks; with a workspace to write in, a person is asked about other
+        commands, and what writes files does so there."""
+        if limit.scope == SANDBOX_READS or self.looks:
+            return Rule(tool, limit.place, _LOOKING)
+        self.section.takes.append(Rule(tool, limit.place, _BUT_LOOKING, "its host sandboxes it", ask=True))
+        for writes in of_kind(self.pack or "", "write"):
+            self._grant(Rule(writes, limit.place, part="path", values=("**",)), "write", Limit(None, limit.place))
+        return Rule(tool, limit.place)
 
     def _denials(self) -> Iterator[tuple[list[str], Entry, Account]]:
         """What settings and the agent's definitions deny: the tools of the pack that are meant, and the entry."""
@@ -634,7 +678,7 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
     main = Section(next(name for name in ("main", "main-session", "remit-main") if name not in taken), "")
     place = Place("", 0)
     for pack in packs:
-        settings = drafting.settings_for(pack)
+        settings = drafting.settings_of(pack)
         refused = {
             tool
             for account in settings
@@ -642,9 +686,12 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
             if entry.mark is Mark.NO and entry.scope is None
             for tool in meant(entry, account, pack)
         }
-        kinds = (*_LOOK, "plan", "ask", *_CHANGES, *(["delegate"] if sections else []))
+        for account in (one for one in settings if one.closed):
+            there = {tool for entry in account.allowed() for tool in meant(entry, account, pack)}
+            refused |= {tool for tool in of_kind(pack, *_KINDS) if tool not in there}
+        kinds = [kind for kind in _KINDS if kind != "delegate" or sections]
         held = [tool for tool in of_kind(pack, *kinds) if tool not in refused]
-        changes = [tool for tool in held if capability(tool) in _CHANGES]
+        changes = [tool for tool in held if capability(tool) in (*_CHANGES, "skill")]
         main.rules += [Rule(tool, place) for tool in held]
         main.delegates |= any(capability(tool) == "delegate" for tool in held)
         main.never_to += _kept_from(settings, drafting.names)
@@ -655,7 +702,8 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
         seen = f'{{allow: ["**"], except: [{", ".join(map(quoted, hidden))}]}}' if hidden else '["**"]'
         for tool in changes:
             shell = shell_argument(tool, pack) is not None
-            runs = allowed_runs(settings, pack) if shell else []
+            own = [one for one in settings if pack_of_host(one.host or "") == pack]
+            runs = allowed_runs(own, pack) if shell else []
             if runs:
                 names = _first([f"`{run.strip('{}')}`" for run in runs])
                 main.ask("run", f"runs {names} without a question, since settings of the host allow it")

@@ -30,6 +30,7 @@ _STAR = re.compile(r"(?::\*| \*|\*)$")
 _WORD = re.compile(r"[A-Za-z0-9_./:@=+,-]+")
 _PROGRAM = re.compile(r"[a-z][\w.+-]*")
 _SITE = re.compile(r"domain:((?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)+)", re.IGNORECASE)
+_SKILL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,63}")
 _SEPARATED = re.compile(r",\s*")
 _MOST_STARS = 3
 
@@ -342,6 +343,12 @@ def sites_of(text: str) -> list[str]:
     """The URLs of a limit such as `domain:docs.example.org`."""
     site = _SITE.fullmatch(text.strip())
     return [f"https://{site[1].lower()}/**"] if site is not None else []
+
+
+def skills_of(text: str) -> list[str]:
+    """The skills that a limit names, each by its name and maybe with any arguments; none if a part of it is no name."""
+    found = [part.strip().removesuffix(":*").removesuffix(" *") for part in _SEPARATED.split(text)]
+    return list(dict.fromkeys(found)) if all(map(_SKILL.fullmatch, found)) else []
 
 
 def denied_globs(pattern: str) -> list[str]:
