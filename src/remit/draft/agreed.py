@@ -43,7 +43,7 @@ def refusal(agent: Agent, entry: Entry, own: Account, pack: str | None) -> Entry
         for other in account.entries:
             if other.mark is Mark.NO and _same(entry, other, pack) and not (other.scope and _exact(account)):
                 return other
-            if other.mark is Mark.NO and _everything(other) and not _exact(account) and not _names_it(account, entry, pack):
+            if _denies_all(other) and not _exact(account) and not _names_it(account, entry, pack):
                 return other
         if account is not own and _lacks(account, entry, own, pack):
             return Entry(entry.tool, Mark.NO, account.place)
@@ -53,9 +53,9 @@ def refusal(agent: Agent, entry: Entry, own: Account, pack: str | None) -> Entry
     return None
 
 
-def _everything(entry: Entry) -> bool:
-    """Whether an entry is about every tool."""
-    return entry.scope is None and capability(entry.tool) == "everything"
+def _denies_all(entry: Entry) -> bool:
+    """Whether an entry denies every tool."""
+    return entry.mark is Mark.NO and entry.scope is None and capability(entry.tool) == "everything"
 
 
 def _names_it(account: Account, entry: Entry, pack: str | None) -> bool:
@@ -114,7 +114,7 @@ def _lacks(account: Account, entry: Entry, own: Account, pack: str | None) -> bo
 def limit_of(agent: Agent, entry: Entry, own: Account) -> Limit | Entry:
     """The limit that lies within every other one; or the entry whose limit differs, if there is none."""
     limits = [(account, scoped) for account in agent.accounts if (scoped := _scoped(account, entry, own))]
-    if not limits and entry.mark is Mark.YES:
+    if entry.mark is Mark.YES and not any(_elsewhere(own, account, scoped) for account, scoped in limits):
         return Limit(None, entry.place)
     others = [(account, scoped) for account, scoped in limits if any(one.scope for one in scoped)]
     if entry.scope:
@@ -129,6 +129,12 @@ def limit_of(agent: Agent, entry: Entry, own: Account) -> Limit | Entry:
     if not candidates:
         return Limit("", limits[0][1][0].place if limits else entry.place)
     return next(one for _, scoped in others for one in scoped if one.scope)
+
+
+def _elsewhere(own: Account, account: Account, entries: Sequence[Entry]) -> bool:
+    """Whether a place limits the tool by more than what the agent's section, beside the table, says of its calls."""
+    beside = bool(own.terms or own.hands_to) and account.marks and account.place.file == own.place.file
+    return not beside or any(one.scope for one in entries)
 
 
 def _names(account: Account, entries: Sequence[Entry]) -> frozenset[Command | str]:

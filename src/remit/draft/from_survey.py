@@ -9,27 +9,21 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from remit.compile import build_rulebook
+from remit.declare.nodes import parse
 from remit.draft.agreed import Limit, claims_to_look, limit_of, refusal, source_of
 from remit.draft.equivalents import Equal, Granted, beside, looking, meanings, named_tools, translated
 from remit.draft.from_tools import Served, names_served
 from remit.draft.history import judged
 from remit.draft.in_order import over
-from remit.draft.limits import (
-    Scope,
-    commands_of,
-    globs_of,
-    is_said,
-    program_of,
-    runs_of,
-    said,
-    scope_loads,
-    sites_of,
-    skills_of,
-)
+from remit.draft.limits import commands_of, globs_of, program_of, runs_of, scope_loads, sites_of, skills_of
 from remit.draft.model import CONFINE, CONFINEMENT, TO_DECIDE, Draft, quoted
 from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, skill_argument, writing_call
+from remit.draft.said import Said, Scope, is_said, said
 from remit.draft.taken import Rule, allowed_runs, meant, takes
-from remit.draft.terms import terms_of
+from remit.draft.terms import key_of_line, terms_of
+from remit.forms.texts import plain
+from remit.model.errors import PolicyError
 from remit.model.text import shown
 from remit.scan.answers import ASK, is_pattern
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place, Survey
@@ -74,6 +68,10 @@ class Section(msgspec.Struct):
     rules: list[Rule] = []
     takes: list[Rule] = []
     questions: list[Question] = []
+    record: dict[str, str] = {}
+    """The same, where limits of its tools say so, by their keys."""
+    asked: set[str] = set()
+    """Tools that it may use only where a person is asked."""
     delegates: bool = False
     hands_to: list[str] = []
     """Those that it may hand work to, if its list names them; else it may to anybody."""
@@ -98,7 +96,7 @@ class Section(msgspec.Struct):
                 text = f"left out: denied by {denial.place}, granted by {rule.place}"
                 self.ask("are granted what another place denies; it is left out", text, rule.tool)
                 self.rules.remove(rule)
-        held = {rule.tool for rule in self.rules}
+        held = {rule.tool for rule in self.rules} | self.asked
         asked = {rule.tool for rule in self.takes if rule.ask and rule.whole}
         self.takes = [
             rule
@@ -174,6 +172,8 @@ def draft_from(
     settings = [one for agent in survey.agents if is_everybody(agent) for one in agent.accounts]
     drafting = _Drafting(paths, list(named), settings, served)
     found = [_section(name, same, packs, drafting) for name, same in named.items()]
+    for section in found:
+        _leave_moot(section, packs)
     defined = {name for name, same in named.items() if any(one.kind is Kind.DEFINITION for one in _accounts(same))}
     for section in found:
         _ask_name(section, named[section.name])
@@ -348,6 +348,31 @@ def _section(name: str, same: Sequence[Agent], packs: Sequence[str], drafting: _
     return section
 
 
+def _leave_moot(section: Section, packs: Sequence[str]) -> None:
+    """Tools of which the denials leave nothing are left out: a policy in which a rule never applies does not load."""
+    denied = {rule.tool for rule in section.takes if not rule.ask}
+    if not packs or not denied or _loads(section, packs):
+        return
+    for tool in sorted(denied & {rule.tool for rule in section.rules} | denied & section.asked):
+        grants = [rule for rule in section.rules if rule.tool == tool]
+        limits = [rule for rule in section.takes if rule.tool == tool]
+        if not _loads(msgspec.structs.replace(section, rules=grants, takes=limits), packs):
+            text = f"left out: what denies it leaves nothing ({limits[0].place})"
+            section.ask("have tools of which denials leave nothing; they are left out", text, tool)
+            section.rules = [rule for rule in section.rules if rule.tool != tool]
+            section.takes = [rule for rule in section.takes if rule.tool != tool]
+
+
+def _loads(section: Section, packs: Sequence[str]) -> bool:
+    """Whether a policy with these rules loads."""
+    text = "\n".join(["remit: 1", f"use: [{', '.join(packs)}]", "agents:", "  a:", *_rules(section, packs)])
+    try:
+        build_rulebook(plain(parse(text, "draft")))
+    except PolicyError:
+        return False
+    return True
+
+
 def _as_one(accounts: Sequence[Account]) -> Iterator[Account]:
     """The accounts, with those of a program's code as one: each file declares tools of its own."""
     code = [one for one in accounts if one.kind is Kind.CODE]
@@ -437,10 +462,7 @@ class _Writing:
         return named_tools(entry.tool, self.pack, self.own.host)
 
     def _grant(self, rule: Rule, kind: str, limit: Limit) -> None:
-        refused = next((one for one in self._denials() if one[1].scope is None and rule.tool in one[0]), None)
-        if refused is not None:
-            text = f"left out: denied to every agent by {refused[1].place}"
-            self.section.ask("are granted what settings deny to every agent; it is left out", text, rule.tool)
+        if self._refused(rule.tool):
             return
         self.section.rules.append(rule)
         self.section.delegates |= kind == "delegate"
@@ -448,6 +470,14 @@ class _Writing:
             problem = judged(globs_of(limit.scope), self.drafting.paths)
             if problem is not None:
                 self.section.ask("have scopes that admit no committed file", problem)
+
+    def _refused(self, tool: str) -> bool:
+        """Whether settings deny a tool altogether; then it is left out."""
+        refused = next((one for one in self._denials() if one[1].scope is None and tool in one[0]), None)
+        if refused is not None:
+            text = f"left out: denied to every agent by {refused[1].place}"
+            self.section.ask("are granted what settings deny to every agent; it is left out", text, tool)
+        return refused is not None
 
     def _unknown(self, entry: Entry) -> None:
         if self.own.kind in _PROGRAMS_OWN and entry.mark is Mark.YES and _NAME.fullmatch(entry.tool) and not self.looks:
@@ -484,8 +514,11 @@ class _Writing:
         for account in self.agent.accounts:
             self._delegates(account)
             lines = terms_of(account.terms)
-            if lines is None:
+            record = self.section.record
+            if lines is None or any(record.get(key_of_line(line), line) != line for line in lines):
                 self.section.rules.clear()
+                self.section.takes.clear()
+                self.section.asked.clear()
                 text = f"has limits that can't be said; it may do nothing ({account.place})"
                 self.section.ask("have limits that can't be said; they may do nothing", text)
                 continue
@@ -566,20 +599,37 @@ class _Writing:
         """The rule for a limit as `remit docs` writes it."""
         found, rule = said(limit.scope or ""), Rule(tool, limit.place)
         runs = shell_argument(tool, self.pack or "") is not None
-        scopes = (found.may, *found.never, *found.asks) if found is not None else ()
-        written = [scope.written() for scope in scopes if scope.fits(kind, runs=runs)]
+        skills = skill_argument(tool, self.pack or "") is not None
+        scopes = (*found.may, *found.never, *found.asks) if found is not None else ()
+        written = [scope.written() for scope in scopes if scope.fits(kind, runs=runs, skills=skills)]
         if (
             found is None
             or len(written) < len(scopes)
             or not all(scope_loads(one) for one in written if one)
             or Scope() in found.never
+            or not self._recorded(found)
         ):
             self._wordy(tool, limit)
             return None
+        if not found.may:  # the questions permit what they are about, and nothing permits the rest
+            if self._refused(tool):
+                return None
+            self.section.asked.add(tool)
         asked = [msgspec.structs.replace(rule, scope=scope.written(), ask=True) for scope in found.asks]
         denied = [msgspec.structs.replace(rule, scope=scope.written()) for scope in found.never]
         self.section.takes += [*asked, *denied]
-        return msgspec.structs.replace(rule, scope=found.may.written())
+        *more, last = [msgspec.structs.replace(rule, scope=scope.written()) for scope in found.may] or [None]
+        for one in more:
+            self._grant(one, kind, limit)
+        return last
+
+    def _recorded(self, found: Said) -> bool:
+        """Whether the agent may have what a limit says of all its tools: there is one line of each kind."""
+        record = self.section.record
+        if any(record.get(key, line) != line for key, line in found.record):
+            return False
+        record.update(found.record)
+        return True
 
     def _wordy(self, tool: str, limit: Limit) -> None:
         words = f"“{shown(limit.scope, 60)}”" if limit.scope else "a scope that is not given"
@@ -625,8 +675,8 @@ class _Writing:
         return None
 
     def _sandboxed(self, tool: str, limit: Limit) -> Rule:
-        """A shell that its host keeps in a sandbox: it looks; with a workspace to write in, a person is asked about other
-        commands, and what writes files does so there."""
+        """A shell that its host keeps in a sandbox: it looks; where that may write to the workspace, a person is asked
+        about other commands, and what writes files does so there."""
         if limit.scope == SANDBOX_READS or self.looks:
             return Rule(tool, limit.place, _LOOKING)
         self.section.takes.append(Rule(tool, limit.place, _BUT_LOOKING, "its host sandboxes it", ask=True))
@@ -644,7 +694,7 @@ class _Writing:
     def _take(self) -> None:
         """What settings and definitions take away of the tools that the agent holds."""
         if self.pack is not None:
-            held = {rule.tool for rule in self.section.rules}
+            held = {rule.tool for rule in self.section.rules} | self.section.asked
             spoken = (*self.settings, *(one for one in self.agent.accounts if one.kind in _HOSTS_OWN))
             found = takes(spoken, held, self.pack, self.drafting.left)
             self.section.never_to += _kept_from(spoken, self.drafting.names)
@@ -732,6 +782,8 @@ def _policy(sections: Sequence[Section], packs: Sequence[str], main: Section | N
         note = f"   # {shown(section.written)}" if section.written != section.name else ""
         lines += [f"  {quoted(section.name)}:{note}", *_rules(section, packs)]
         lines += [f"    {line}" for line in section.terms]
+        there = set(map(key_of_line, section.terms))
+        lines += [f"    {line}" for key, line in section.record.items() if key not in there]
         others = [other.name for other in sections if other.name not in (section.name, *section.never_to)]
         names = [name for name in others if name in section.hands_to] if section.hands_to else others
         if section.delegates and names:
@@ -761,6 +813,7 @@ def _runs_commands(sections: Sequence[Section], packs: Sequence[str]) -> bool:
 def _rules(section: Section, packs: Sequence[str]) -> Iterator[str]:
     if not section.rules:
         yield "    may: []"
+        yield from _taken(section)
         return
     yield "    may:"
     reads = any(rule.whole for rule in section.rules if capability(rule.tool) == "read")

@@ -30,7 +30,7 @@ def matches(pattern: str, tool: str) -> bool:
 
 
 def settled(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries that still count, in their order: a pattern takes back what was answered before for what it matches."""
+    """The entries that still count, in their order: a pattern takes back what was answered before for its tools."""
     kept: list[Entry] = []
     for entry in entries:
         if is_pattern(entry.tool) and entry.scope in (None, ASK):
