@@ -18,7 +18,7 @@ from remit.draft.history import judged
 from remit.draft.in_order import over
 from remit.draft.limits import commands_of, globs_of, program_of, runs_of, scope_loads, sites_of, skills_of
 from remit.draft.model import CONFINE, CONFINEMENT, TO_DECIDE, Draft, quoted
-from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, skill_argument, writing_call
+from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, skill_argument, tools_for, writing_call
 from remit.draft.said import Said, Scope, is_said, said
 from remit.draft.taken import Rule, allowed_runs, meant, takes
 from remit.draft.terms import key_of_line, terms_of
@@ -29,11 +29,13 @@ from remit.scan.answers import ASK, is_pattern
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place, Survey
 from remit.scan.names import key_of
 from remit.scan.settings import SANDBOX_READS, SANDBOX_WRITES, is_everybody
-from remit.scan.vocabulary import capability, pack_of_host, tokens
+from remit.scan.vocabulary import capability, pack_of_host, tokens, tool_key
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:/-]{0,63}")
+_OWN = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+|[A-Z][a-zA-Z0-9]*)+")
+"""A name that a program gives a function, in a document."""
 _LOOK = ("read", "search")
 _CHANGES = ("write", "shell", "network")
 _KINDS = (*_LOOK, "plan", "ask", "skill", *_CHANGES, "delegate")
@@ -43,9 +45,13 @@ _READ_ONLY, _PLAN = "calls itself read-only", "works in plan mode"
 _PLURAL = {_READ_ONLY: "call themselves read-only", _PLAN: "work in plan mode"}
 _HOSTS_OWN = (Kind.DEFINITION, Kind.SETTINGS)
 _PROGRAMS_OWN = (Kind.CODE, Kind.RECORD)
+_UNKNOWN = "have tools that no pack knows, left out until `tools:` declares them (docs/policy.md#tools)"
+_DRAFTS = "`remit init --tools FILE --server NAME` drafts"
+_SERVERS = f"have tools of MCP servers; {_DRAFTS} those"
 _READING = "no list: reading only"
 _SHARED = 4
 """So many agents or tools with one question are named; of more, the first."""
+_MARKS = re.compile(r"[{}\[\]\"]|:(?= )")
 _LINE = re.compile(r"(?<=\w):\d+\b")
 """The line of a place: the entries of one list have several."""
 
@@ -129,6 +135,8 @@ class _Drafting(msgspec.Struct):
     """What hosts let every agent do."""
     served: Sequence[Served]
     """Tools of an MCP server, as it declares them."""
+    rows: dict[tuple[str, str], set[int]]
+    """The lines of the rows that say who may use a tool."""
     left: list[tuple[Entry, Account]] = []
     """What settings deny or ask about, and no rule can say."""
     own: dict[str, Place] = {}
@@ -159,7 +167,7 @@ def draft_from(
     if not agents and not any(_carries(pack) for pack in packs):
         return None
     questions: list[Question] = []
-    if not packs and not _is_program(agents):
+    if not packs and not _has_own(agents):
         text = "no tool here belongs to a pack of Remit's: declare the tools under `tools:` (docs/policy.md#tools)"
         questions.append(Question("no pack", None, text))
     elif packs and host is None:
@@ -170,7 +178,7 @@ def draft_from(
         place = agent.accounts[0].place
         questions.append(Question("no name", None, f"`{shown(agent.name)}` left out: a policy can't name it ({place})"))
     settings = [one for agent in survey.agents if is_everybody(agent) for one in agent.accounts]
-    drafting = _Drafting(paths, list(named), settings, served)
+    drafting = _Drafting(paths, list(named), settings, served, _rows(_accounts(agents)))
     found = [_section(name, same, packs, drafting) for name, same in named.items()]
     for section in found:
         _leave_moot(section, packs)
@@ -197,7 +205,8 @@ def draft_from(
         )
         questions.append(Question("own tools", None, text))
     everyone = [*found, *([main] if main is not None else [])]
-    policy, tests = _policy(found, packs, main, lines), _tests(everyone, packs)
+    policy = _policy(found, packs, main, lines)
+    tests = _tests(everyone, packs) if packs else _tests_of_program(found, sorted(drafting.own))
     return Draft(policy, tests, tuple(_grouped(questions)), len(everyone), tuple(_each(questions)))
 
 
@@ -211,7 +220,10 @@ def _packs(survey: Survey, agents: Sequence[Agent], host: str | None) -> list[st
     hosts = [one.host for one in accounts if one.kind is Kind.DEFINITION and one.host is not None] or [
         one.host for one in accounts if one.kind is Kind.SETTINGS and one.host is not None
     ]
-    pack = pack_for(hosts, [entry.tool for agent in agents for one in agent.accounts for entry in one.entries])
+    named = [entry.tool for one in _accounts(agents) for entry in one.entries]
+    pack = pack_for(hosts, named)
+    if pack is not None and not hosts and _of_a_program(named, pack):
+        return []
     carrier = host_of(pack) if pack is not None else None
     return list(dict.fromkeys(one for one in (pack, carrier if hosts else None) if one is not None))
 
@@ -220,6 +232,18 @@ def _is_program(agents: Sequence[Agent]) -> bool:
     """Whether a program's code and its permission records are all that speaks of tools."""
     kinds = {one.kind for one in _accounts(agents) if one.entries}
     return bool(kinds) and kinds <= set(_PROGRAMS_OWN)
+
+
+def _has_own(agents: Sequence[Agent]) -> bool:
+    """Whether a draft without a pack declares tools: those of a program."""
+    return any(_OWN.fullmatch(entry.tool) for one in _accounts(agents) for entry in one.entries)
+
+
+def _of_a_program(named: Iterable[str], pack: str) -> bool:
+    """Whether most of the tools that documents name are a program's own, and no host's."""
+    found = set(named)
+    own = {tool for tool in found if _OWN.fullmatch(tool) and not tools_for(tool, pack)}
+    return 2 * len(own) > len(found)
 
 
 def _declared(tools: dict[str, Place]) -> Iterator[str]:
@@ -333,8 +357,9 @@ def _named(agents: Iterable[Agent]) -> Iterator[tuple[str, list[Agent]]]:
 
 def _section(name: str, same: Sequence[Agent], packs: Sequence[str], drafting: _Drafting) -> Section:
     """What the draft says of one agent, or of all that have its name: what the sources of each grant."""
-    agent = msgspec.structs.replace(same[0], accounts=tuple(_as_one(_accounts(same))))
     section = Section(name, same[0].name)
+    accounts = [_by_rows(one, _accounts(same), drafting.rows, section) for one in _accounts(same)]
+    agent = msgspec.structs.replace(same[0], accounts=tuple(_as_one(accounts)))
     if len(same) > 1:
         places = ", ".join(str(one.accounts[0].place) for one in same)
         text = f"is defined {len(same)} times ({places}); the draft grants what all of them do"
@@ -344,6 +369,8 @@ def _section(name: str, same: Sequence[Agent], packs: Sequence[str], drafting: _
         part.write()
         if number:  # another host's words for the same: what is left out there was said, or has no equal
             section.rules += [rule for rule in part.section.rules if rule not in section.rules]
+            lost = (_unequal(packs[0]), _UNKNOWN)  # one host's tools do what the other's don't
+            section.questions = [q for q in section.questions if q.tool not in part.used or q.kind not in lost]
             section.takes += [rule for rule in part.section.takes if rule not in section.takes]
     return section
 
@@ -374,12 +401,49 @@ def _loads(section: Section, packs: Sequence[str]) -> bool:
 
 
 def _as_one(accounts: Sequence[Account]) -> Iterator[Account]:
-    """The accounts, with those of a program's code as one: each file declares tools of its own."""
-    code = [one for one in accounts if one.kind is Kind.CODE]
-    yield from (one for one in accounts if one.kind is not Kind.CODE)
-    if code:
-        entries = tuple(entry for one in code for entry in one.entries)
-        yield msgspec.structs.replace(code[0], entries=entries)
+    """The accounts, with a program's code as one, and a page's tables of who may use a tool: each file or table has
+    tools of its own."""
+    joined: dict[str, list[Account]] = {}
+    for one in accounts:
+        if one.kind is Kind.CODE or _is_of_rows(one):
+            joined.setdefault(one.place.file if _is_of_rows(one) else "", []).append(one)
+        else:
+            yield one
+    for same in joined.values():
+        entries = tuple(entry for one in same for entry in one.entries)
+        yield msgspec.structs.replace(same[0], entries=entries)
+
+
+def _is_of_rows(account: Account) -> bool:
+    """Whether it is of a table whose rows say who may use a tool: it says nothing of tools without a row."""
+    return account.kind is Kind.MATRIX and account.extent is Extent.LIST and not account.closed and not account.marks
+
+
+def _rows(accounts: Iterable[Account]) -> dict[tuple[str, str], set[int]]:
+    """The rows that say who may use a tool: by its file and name, their lines."""
+    found: dict[tuple[str, str], set[int]] = {}
+    for entry in (entry for one in accounts if _is_of_rows(one) for entry in one.entries):
+        found.setdefault((entry.place.file, tool_key(entry.tool)), set()).add(entry.place.line)
+    return found
+
+
+def _by_rows(
+    account: Account, accounts: Sequence[Account], rows: dict[tuple[str, str], set[int]], section: Section
+) -> Account:
+    """An account without the tools that another row gives to others only."""
+    if not _is_of_rows(account):
+        return account
+    mine = _rows(accounts)
+    kept = []
+    for entry in account.entries:
+        key = (entry.place.file, tool_key(entry.tool))
+        other = min(rows[key] - mine[key], default=None)
+        if other is None:
+            kept.append(entry)
+        else:
+            text = f"left out: denied by {Place(key[0], other)}, granted by {entry.place}"
+            section.ask("are granted what another place denies; it is left out", text, entry.tool)
+    return msgspec.structs.replace(account, entries=tuple(kept))
 
 
 class _Writing:
@@ -389,6 +453,8 @@ class _Writing:
         self.section, self.agent, self.pack, self.drafting = section, agent, pack, drafting
         self.own = source_of(agent)
         self.foreign: list[Granted] = []
+        self.used: set[str] = set()
+        """Tools of other hosts that became one of this."""
         self.looks = _READ_ONLY if claims_to_look(agent) else None
         """Why it changes nothing, if it does not."""
         if any(one.gated for one in agent.accounts):
@@ -480,23 +546,21 @@ class _Writing:
         return refused is not None
 
     def _unknown(self, entry: Entry) -> None:
-        if self.own.kind in _PROGRAMS_OWN and entry.mark is Mark.YES and _NAME.fullmatch(entry.tool) and not self.looks:
+        name = _NAME if self.own.kind in _PROGRAMS_OWN else _OWN
+        own = self.pack is None or self.own.kind in _PROGRAMS_OWN
+        if own and entry.mark is Mark.YES and name.fullmatch(entry.tool) and not self.looks:
             self.drafting.own.setdefault(entry.tool, entry.place)
             self.section.rules.append(Rule(entry.tool, entry.place))
             return
         whose = f" of {self.pack}" if self.pack is not None else ""
         text = f"left out: Remit knows no such tool{whose}; declare what exists under `tools:` ({entry.place})"
-        self.section.ask("have tools that no pack knows; they are left out", text, entry.tool)
+        self.section.ask(_UNKNOWN, text, entry.tool)
 
     def _server(self, entry: Entry) -> None:
         """A tool of an MCP server, or all of one's, by what the server says of them."""
         found = [tool for tool in self.drafting.served if names_served(entry.tool, tool.name)]
         if not found or entry.mark is not Mark.YES:
-            text = (
-                f"left out: of an MCP server; `remit init --tools FILE --server NAME` drafts its tools ({entry.place})"
-            )
-            kind = "have tools of MCP servers; `remit init --tools FILE --server NAME` drafts those"
-            self.section.ask(kind, text, entry.tool)
+            self.section.ask(_SERVERS, f"left out: of an MCP server; {_DRAFTS} its tools ({entry.place})", entry.tool)
         for tool in found:
             if self.looks and not tool.reads:
                 text = f"left out: the agent {self.looks} ({entry.place})"
@@ -555,11 +619,12 @@ class _Writing:
             kind, limit = capability(first.tool), Limit(first.limit, first.place, first.whole)
             rule = self._of_equal(one.equal, kind, limit)
             if rule is not None:
+                self.used |= {source.tool for source in one.sources}
                 note = f"for {', '.join(dict.fromkeys(shown(source.tool) for source in one.sources))}"
                 self._grant(msgspec.structs.replace(rule, note=note), kind, limit)
         for source in left:
             text = f"left out: {self.pack} has no tool that does this and no more ({source.place})"
-            self.section.ask(f"have tools without an equal in {self.pack}; they are left out", text, source.tool)
+            self.section.ask(_unequal(self.pack), text, source.tool)
 
     def _of_equal(self, equal: Equal, kind: str, limit: Limit) -> Rule | None:
         """The rule for a translated tool, with the source's limit and what takes a part of the tool away."""
@@ -702,6 +767,10 @@ class _Writing:
             self.section.drop()
 
 
+def _unequal(pack: str) -> str:
+    return f"have tools without an equal in {pack}; they are left out"
+
+
 def _kept_from(accounts: Iterable[Account], names: Sequence[str]) -> list[str]:
     """The agents that hosts allow no work to be handed to."""
     denied = [
@@ -755,14 +824,24 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
             own = [one for one in settings if pack_of_host(one.host or "") == pack]
             runs = allowed_runs(own, pack) if shell else []
             if runs:
-                names = _first([f"`{run.strip('{}')}`" for run in runs])
+                names = _first([f"`{_MARKS.sub('', run)}`" for run in runs])
                 main.ask("run", f"runs {names} without a question, since settings of the host allow it")
             more = f", run: [{', '.join(runs)}]" if runs else ""
             scope = f"{{except: {{shell: {{sets: [inspect, git-read]{more}}}, path: {seen}}}}}"
-            main.takes.append(Rule(tool, place, scope if shell else None, ask=True))
+            note = f"but what {own[0].place.file} lets run" if runs else None
+            main.takes.append(Rule(tool, place, scope if shell else None, note, ask=True))
         main.takes += [rule for rule in limits if not rule.ask or rule.runs or rule.tool not in changes]
+        _ask_servers(main, settings)
     main.drop()
     return main
+
+
+def _ask_servers(main: Section, settings: Sequence[Account]) -> None:
+    """Servers that the session could call, and the draft does not let it."""
+    for account in settings:
+        every = [one.tool for one in account.entries if one.mark is Mark.YES and capability(one.tool) == "mcp"]
+        for tool in every:
+            main.ask(_SERVERS, f"left out: of an MCP server; {_DRAFTS} its tools ({account.place})", tool)
 
 
 def _policy(sections: Sequence[Section], packs: Sequence[str], main: Section | None, declared: Sequence[str]) -> str:
@@ -870,26 +949,45 @@ def _taken(section: Section) -> Iterator[str]:
             yield f"      - {quoted(tool)}{limit}{comment}"
 
 
+_TESTS = (
+    "# Tests for the draft: what every agent must not do, whatever is added later.",
+    "remit_tests: 1",
+    "policy: remit.yaml",
+    "facts: {root: /work}",
+    "tests:",
+)
+
+
+def _tests_of_program(sections: Sequence[Section], tools: Sequence[str]) -> str:
+    """What every agent must not call: a tool of the program that nothing gives it."""
+    lines: list[str] = []
+    for section in sections:
+        held = {rule.tool for rule in section.rules}
+        tool = next((name for name in tools if name not in held), None)
+        if tool is not None:
+            lines += _test(section.name, f"does not call {tool}", tool, "")
+    return "\n".join([*_TESTS, *lines]) + "\n" if lines else ""
+
+
+def _test(agent: str, what: str, tool: str, given: str) -> list[str]:
+    """A test that an agent's call is denied."""
+    return [
+        f"  - name: {quoted(f'{agent} {what}')}",
+        f"    call: {{agent: {quoted(agent)}, tool: {quoted(tool)}, args: {{{given}}}}}",
+        "    expect: deny",
+    ]
+
+
 def _tests(sections: Sequence[Section], packs: Sequence[str]) -> str:
     """What every agent must not do, whatever is added to the draft later."""
     if not packs or writing_call(packs[0], "remit.yaml", ()) is None or not sections:
         return ""
-    lines = [
-        "# Tests for the draft: what every agent must not do, whatever is added later.",
-        "remit_tests: 1",
-        "policy: remit.yaml",
-        "facts: {root: /work}",
-        "tests:",
-    ]
+    lines = list(_TESTS)
     for section in sections:
         example = writing_call(packs[0], "remit.yaml", [rule.tool for rule in section.rules])
         if example is None:
             continue
         tool, arguments = example
         given = ", ".join(f"{name}: {value}" for name, value in arguments.items())
-        lines += [
-            f"  - name: {quoted(section.name + ' does not write the policy')}",
-            f"    call: {{agent: {quoted(section.name)}, tool: {tool}, args: {{{given}}}}}",
-            "    expect: deny",
-        ]
+        lines += _test(section.name, "does not write the policy", tool, given)
     return "\n".join(lines) + "\n"

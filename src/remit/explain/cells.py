@@ -9,6 +9,7 @@ a tool that never reaches it, but it locks a shell.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -32,6 +33,8 @@ LEGEND = {
 VERDICTS = {ALLOWED: "allow", SCOPED: "allow", ASKED: "ask", DENIED: "deny"}
 
 
+_WHOLE = re.compile(r"^[^:]*(?:: (?:confirmed each time|tier \d or higher))?$")
+"""A question about every call, whatever its arguments."""
 NOTHING_ELSE = "nothing else"
 """What nobody permits without a question, and no question is about, is denied."""
 
@@ -55,6 +58,12 @@ class MatrixCell(msgspec.Struct, frozen=True):
     def verdict(self) -> str:
         """`allow`, `ask` or `deny`."""
         return VERDICTS[self.symbol]
+
+    @property
+    def always_asks(self) -> bool:
+        """Whether every call that is allowed at all is asked about."""
+        whole = [text for text in self.in_full if text.startswith("ask ") and _WHOLE.search(text)]
+        return bool(whole) or NOTHING_ELSE in self.in_full
 
     @property
     def words(self) -> str:
