@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from remit.scan.answers import ASK, answers
+from remit.scan.answers import ASK, answers, settled
 from remit.scan.claims import all_tools_claim, read_only_claim, writes_reports
 from remit.scan.files import Text
 from remit.scan.front_matter import Head, read_head
@@ -197,7 +197,7 @@ def _mentions_tools(head: Head) -> bool:
 
 def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, list[Entry]]:
     """The agent has everything but what `tools: {x: false}` or `permission: {x: deny}` takes away."""
-    found = list(denied)
+    found: list[Entry] = []
     permission = head.values.get("permission")
     ruled = set(permission) if isinstance(permission, dict) else set()  # what it says wins over `tools: {x: true}`
     ruled |= {"write", "patch", "multiedit"} if "edit" in ruled else set()
@@ -208,6 +208,7 @@ def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, lis
                 if key == "tools" and setting in (True, "allow") and tool in ruled:
                     continue
                 found += answers(str(tool), setting, Place(path, head.line(key)))
+    found = [*denied, *settled(found)]
     nothing = [one for one in found if one.tool == "*" and one.mark is Mark.NO]
     if nothing:  # everything is taken away but what is named
         return Extent.LIST, [one for one in found if one not in nothing]
