@@ -16,6 +16,7 @@ from remit.model.errors import PolicyError
 from remit.scan.files import Text
 from remit.scan.markdown import Code, read_markdown
 from remit.scan.model import Account, Entry, Kind, Mark, Place
+from remit.scan.names import is_blank
 
 _START = re.compile(r"^([ \t]*)agent_id:[ \t]*(\S.*)$", re.MULTILINE)
 _KEY = re.compile(r"^\s*([a-z_]+):[ \t]*(.*?)(?:\s+#.*)?$")
@@ -82,7 +83,7 @@ def _record(block: str, line: int) -> Record | None:
     flattened = inner is None and "permissions" in values and any(key in values for key in _BELOW)
     merged = {**values, **inner} if isinstance(inner, dict) else values
     agent = merged.get("agent_id")
-    if not isinstance(agent, str) or not any(key in merged for key in _BELOW):
+    if not isinstance(agent, str) or is_blank(agent) or not any(key in merged for key in _BELOW):
         return None
     return Record(agent, merged, lines, flattened, line)
 

@@ -12,7 +12,7 @@ from remit.scan.claims import claims_all_tools
 from remit.scan.counts import NUMBERS
 from remit.scan.documents import is_written
 from remit.scan.files import Text
-from remit.scan.lint.finding import finding
+from remit.scan.lint.finding import finding, listing
 from remit.scan.lint.reviews import review_of, reviews_of
 from remit.scan.markdown import Code, Document, Table, read_markdown
 from remit.scan.model import Account, Entry, Extent, Finding, Kind, Mark, Place
@@ -34,6 +34,12 @@ _TOTAL = re.compile(
 )
 _GROUP = re.compile(r"^[ \t]*[-*][ \t]+`?(\w{2,40})`?:[ \t]*(\d{1,3}) tools?[ \t]*$", re.MULTILINE)
 _TAGGED = re.compile(r"^[ \t]*[-*][ \t]+`?[\w./-]{2,60}`?[ \t]+\((\w{2,40})/", re.MULTILINE)
+_WRONG = re.compile(
+    r"❌|🚫|\b(?:incorrect|wrong|bad|anti-?patterns?|mistakes?|don['’]ts?|do not|avoid|never|invalid|insecure|falsch\w*|incorrect[oa]s?|errad[oa]s?"
+    r"|mauvais\w*)\b|错误|反例|잘못|間違",
+    re.IGNORECASE,
+)
+_MARKED_WRONG = re.compile(r"(?://|#|--|/\*)\s*(?:❌|🚫|✗|(?i:wrong|bad|incorrect|don['’]t)\b)")
 _INVENTED = re.compile(r"(?:new|my|your|example|some|foo|sample|demo)[A-Z_]")
 _ONLY = re.compile(r"\b([a-z][\w -]{2,40}?) only\b", re.IGNORECASE)
 _SOLE = re.compile(
@@ -308,7 +314,7 @@ def _examples(text: Text, accounts: Sequence[Account], tools: dict[str, Place]) 
     missing: dict[str, Place] = {}
     seen: set[tuple[str, str]] = set()
     callers = Names(account.agent for account in accounts)
-    for example in declared(text):
+    for example in declared(_without_wrong(text)):
         agent = callers.resolve(example.agent)
         for entry in example.entries:
             key = tool_key(entry.tool)
@@ -331,6 +337,17 @@ def _examples(text: Text, accounts: Sequence[Account], tools: dict[str, Place]) 
         yield finding(
             "undefined-name", f"in examples and in no table: {listed}", *tuple(missing[name] for name in names[:6])
         )
+
+
+def _without_wrong(text: Text) -> Text:
+    """The text without its examples of what is wrong, by a heading over them or by their first line; lines stay."""
+    rows = text.text.split("\n")
+    for block in read_markdown(text.text).code:
+        first = block.text.lstrip().partition("\n")[0]
+        if any(map(_WRONG.search, block.headings[-2:])) or _MARKED_WRONG.match(first):
+            end = block.line - 1 + block.text.count("\n") + 1
+            rows[block.line - 1 : end] = [""] * len(rows[block.line - 1 : end])
+    return Text(text.path, "\n".join(rows))
 
 
 def _nobody_holds(tool: str, agent: str | None, written: str, table: dict[str, dict[str, Entry]]) -> bool:
@@ -593,4 +610,24 @@ def _record(text: Text, record: Record, today: datetime.date) -> Iterator[Findin
             place("tools_forbidden"),
             agent=record.agent,
         )
+    locks, barred = (_globs(record, key) for key in ("resource_locks_allowed", "resource_locks_forbidden"))
+    void = [one for one in locks if any(_within(one, other) for other in barred)]
+    if void:
+        yield finding(
+            "shadowed-scope/locks",
+            f"`resource_locks_allowed` has {listing(void)}, all of which `resource_locks_forbidden` takes away",
+            place("resource_locks_allowed"),
+            place("resource_locks_forbidden"),
+            agent=record.agent,
+        )
     yield from review_of(record, place("last_reviewed"), today)
+
+
+def _globs(record: Record, key: str) -> list[str]:
+    value = record.values.get(key)
+    return [one.removeprefix("./") for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _within(glob: str, other: str) -> bool:
+    """Whether a pattern can only match what another one matches: the same, or below its folder."""
+    return glob == other or (other.endswith("/**") and glob.startswith(other[:-2]) and ".." not in glob)
