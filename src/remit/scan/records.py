@@ -25,6 +25,9 @@ _GROUP = re.compile(r"\{[^{}]*\}")
 _NAMED = re.compile(r"""\bname["']?\s*:\s*['"]([\w.-]+)['"]""")
 _KEYED = re.compile(r"""([A-Za-z_][\w.-]*)["']?\s*:\s*\{[^{}]*$""")
 _MOST_DECLARED = 2_000
+_MOST_RECORDS = 500
+_LONGEST_RECORD = 20_000
+"""Characters of a record that are read."""
 _CALLER = re.compile(r"""(?:(\w+)\.(\w+))|['"]([\w:.-]+)['"]""")
 _BELOW = ("tools_allowed", "tools_forbidden", "data_tiers_allowed", "may_delegate_to", "resource_locks_allowed")
 _TERMS = (
@@ -49,13 +52,13 @@ class Record(msgspec.Struct, frozen=True):
 def read_records(text: Text) -> list[Record]:
     """The permission records of a file: YAML documents, code blocks, or lines of a page."""
     found = []
-    for start in _START.finditer(text.text):
-        line = text.text.count("\n", 0, start.start(0)) + 1
-        block = _block(text.text[start.start() :])
-        record = _record(block, line)
+    line, seen = 1, 0
+    for start in islice(_START.finditer(text.text), _MOST_RECORDS):
+        line, seen = line + text.text.count("\n", seen, start.start()), start.start()
+        record = _record(_block(text.text[seen : seen + _LONGEST_RECORD]), line)
         if record is not None:
             found.append(record)
-    return found[:500]
+    return found
 
 
 def _block(text: str) -> str:

@@ -72,20 +72,20 @@ def _beside_matrix(agents: Sequence[Agent]) -> Iterator[Finding]:
     agreed: Counter[str] = Counter()
     for agent in agents:
         files = {one.place.file for one in agent.accounts if one.kind is Kind.MATRIX and one.closed}
-        agreed.update(file for file in files if any(_has_list(one, file) for one in agent.accounts))
+        agreed.update(files & {one.place.file for one in agent.accounts if _has_list(one)})
         for one in agent.accounts:
             if one.kind is Kind.MATRIX:
                 matrices.setdefault(one.place.file, []).append(one)
     for agent in agents:
         own = agent.accounts[0]
-        if len(agent.accounts) == 1 and agreed[own.place.file] > 1 and _has_list(own, own.place.file):
+        if len(agent.accounts) == 1 and agreed[own.place.file] > 1 and _has_list(own):
             text = f"has a section, and `{own.agent}` is neither in the matrix beside it nor defined"
             place = matrices[own.place.file][0].place
             yield finding("undefined-name/section", text, own.place, place, agent=agent.name, name=own.agent)
 
 
-def _has_list(account: Account, file: str) -> bool:
-    return account.kind is Kind.SECTION and account.extent is Extent.LIST and account.place.file == file
+def _has_list(account: Account) -> bool:
+    return account.kind is Kind.SECTION and account.extent is Extent.LIST
 
 
 def grouped(findings: Sequence[Finding]) -> Iterator[Finding]:
