@@ -234,3 +234,101 @@ def test_many_names_and_documents_take_time_in_proportion(tmp_path: Path):
         )
     _seconds(tmp_path / "small")
     assert _seconds(tmp_path / "large") < 9 * _seconds(tmp_path / "small") + 1
+
+
+# sentences and examples against the tables of their document
+
+
+TOOLS = "# Tools of agents\n\n| Agent | Allowed tools |\n|---|---|\n| StyleFixer | Read, Edit |\n| BugFixerAgent | Read, Bash |\n"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "agents"),
+    [
+        ("1. **No shell access for fixers**: they edit only", ["BugFixerAgent"]),
+        ("## No Bash for Fixers", ["BugFixerAgent"]),
+        ("No network access for fixers", []),
+        ("No shell access for reviewers", []),
+        ("Shell access for fixers", []),
+    ],
+)
+def test_what_a_group_of_agents_must_not_have(tmp_path: Path, sentence: str, agents: list[str]):
+    found = of(looked(tmp_path, {"docs/a.md": f"{TOOLS}\n{sentence}\n"}), "allowed-and-prohibited")
+    assert [one.agent for one in found] == agents
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        (["`SELECT` — any table", "`PRAGMA busy_timeout` — settings only"], ["`PRAGMA busy_timeout`"]),
+        (["`SELECT` — any table", "`INSERT INTO notes`"], []),
+    ],
+)
+def test_only_above_a_list_that_has_more(tmp_path: Path, items: list[str], said: list[str]):
+    page = f"{TOOLS}\n## StyleFixer\n\n- **Bash** — SELECT + INSERT on `notes` only.\n- **Allowed SQL operations:**\n"
+    page += "".join(f"  - {item}\n" for item in items) + "- **Prohibited:** DROP\n"
+    found = of(looked(tmp_path, {"docs/a.md": page}), "only-and-more")
+    assert [one.text for one in found] == [
+        f"“Bash — SELECT + INSERT on notes only.”, and the list below allows {name} too" for name in said
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "count"),
+    [
+        ("**Status**: In planning - v3.0", "- ✅ v3.0 Completed", 1),
+        ("Status: v2.1 released", "- v2.1 planned", 1),
+        ("**Status**: In planning - v3.0", "- ✅ v2.0 Completed", 0),
+        ("**Status**: v3.0 done", "- ✅ v3.0 Completed", 0),
+        ("v3.0 was planned and is done", "- v3.0 Completed", 0),
+    ],
+)
+def test_a_version_that_is_planned_and_done(tmp_path: Path, first: str, second: str, count: int):
+    page = TOOLS.replace("\n\n", f"\n\n{first}\n\n", 1) + f"\n{second}\n"
+    assert len(of(looked(tmp_path, {"docs/a.md": page}), "classified-differently")) == count
+
+
+CLASS = "```ts\nclass ToolGate {{\n  open(tool: string): boolean {{\n    if (tool) {{ return true; }}\n  }}\n{rest}}}\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("rest", "use", "names"),
+    [
+        ("", "toolGate.report(caller)", ["toolGate.report"]),
+        ("", "toolGate.open(tool)", []),
+        ("  // ... existing methods\n", "toolGate.report(caller)", []),
+        ("  private report(): void\n", "toolGate.report(caller)", []),
+        ("", "this.toolGate.report(caller)", []),
+        ("", "otherGate.report(caller)", []),
+    ],
+)
+def test_a_method_that_its_class_lacks(tmp_path: Path, rest: str, use: str, names: list[str]):
+    page = f"{TOOLS}\n{CLASS.format(rest=rest)}\n```ts\nconst found = {use};\n```\n"
+    found = [one for one in of(looked(tmp_path, {"docs/a.md": page}), "undefined-name") if "method" in one.text]
+    assert [one.text.split("`")[1] for one in found] == names
+
+
+CALLERS = "# Tools of agents\n\n| Tool | Access permissions |\n|---|---|\n| readNote | `READER`<br>`EDITOR` |\n| dropNote | `EDITOR` |\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "count"), [("accessibleTools: 2", 1), ("accessibleTools: 1", 0), ("2/2 tools accessible", 1)]
+)
+def test_an_example_that_counts_what_a_caller_may_use(tmp_path: Path, said: str, count: int):
+    page = f"{CALLERS}\n```ts\nconst stats = gate.stats(Caller.READER);\n/* {said} */\n```\n"
+    found = of(looked(tmp_path, {"docs/a.md": page}), "count-mismatch")
+    assert [(one.agent, one.text) for one in found] == [
+        ("READER", "an example says that it may use 2 tools, the tables grant 1")
+    ] * count
+
+
+@pytest.mark.parametrize(
+    ("number", "third", "found"),
+    [("four", "C: the last layer", True), ("three", "C: the last layer", False), ("four", "C: the last one", False)],
+)
+def test_a_number_of_layers_over_items_that_say_that_they_are_layers(
+    tmp_path: Path, number: str, third: str, found: bool
+):
+    page = TOOLS + f"\n## Design\n\nA {number}-layer design:\n\n### Parts\n\n- A: the first layer\n- B: a layer\n- {third}\n"
+    said = [one.text for one in of(looked(tmp_path, {"docs/a.md": page}), "count-mismatch")]
+    assert said == (["the text announces 4 layers, and 3 are listed"] if found else [])
