@@ -405,9 +405,10 @@ class _Reading:
 def _ignored(path: str) -> frozenset[str]:
     """The names and paths in a `.gitignore` that are written whole, without stars."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read(_IGNORED).split("\n")
-    except OSError:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would wait for a writer
+        with open(descriptor, encoding="utf-8", errors="replace") as file:
+            lines = file.read(_IGNORED).split("\n") if os.path.isfile(path) else []
+    except (OSError, ValueError):
         return frozenset()
     return frozenset(line.strip().strip("/") for line in lines if not re.search(r"[*?!#\[]", line)) - {""}
 
