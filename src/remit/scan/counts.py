@@ -96,6 +96,8 @@ class Count(msgspec.Struct, frozen=True):
     """The words of the headings above it, and of the path of its page."""
     bound: bool
     """Whether it stands right behind the name of a folder: `skills/ (12)`."""
+    home: str | None = None
+    """The folder whose things it counts, if its file says so: a manifest's plugin."""
 
 
 @cache

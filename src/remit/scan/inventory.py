@@ -142,6 +142,10 @@ class Inventory:
             sizes.append((apart, frozenset(numbers - {0})))
         return sizes
 
+    def has(self, kind: str, scope: str) -> bool:
+        """Whether there is something of a kind below a folder."""
+        return bool(_below(self.things.get(kind, ()), scope))
+
     def whole(self, kind: str, scope: str) -> tuple[str, int]:
         """The folder below another that holds the most things of a kind, and how many it holds."""
         found = [one.folder for one in _below(self.things.get(kind, ()), scope)]

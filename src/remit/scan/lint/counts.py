@@ -188,6 +188,7 @@ def _against(
     if _is_of_other_program(count, folder):
         return None
     told = bool(several) or _tells_all(count) or (count.form is Form.HEADING and _is_whole(count))
+    told = told or count.home is not None
     if count.row and count.said <= most:
         return None  # a row of a table is about what its first cell names
     sure = bool({"total", "all"} & {*count.about, *count.before[-1:]})
@@ -249,6 +250,8 @@ def _is_beside(folder: str, end: str, count: Count) -> bool:
 
 def _scope(count: Count, inventory: Inventory, *, told: bool) -> str | None:
     """The folder that a page speaks of: its own team's, or the whole repository for a page of it."""
+    if count.home is not None:
+        return count.home if inventory.has(count.kind, count.home) else None
     scope = inventory.scope_of(count.kind, count.place.file)
     between = count.place.file[len(scope) :].strip("/").split("/")[:-1] if scope is not None else []
     page = not between or not words("page_folders", "").isdisjoint({between[0].lower(), *between[0].lower().split("-")})
