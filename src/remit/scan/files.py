@@ -232,7 +232,9 @@ def is_candidate(path: str) -> bool:
         return not name.endswith((".d.ts", ".min.js", "pnpm-lock.yaml"))
     if not name.endswith((".json", ".jsonc", ".toml")):
         return False
-    return is_team_file(path) or is_manifest(path) or any(layout.path.search(f"/{path}") for layout in layouts("settings"))
+    return (
+        is_team_file(path) or is_manifest(path) or any(layout.path.search(f"/{path}") for layout in layouts("settings"))
+    )
 
 
 def is_team_file(path: str) -> bool:
