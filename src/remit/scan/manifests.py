@@ -46,7 +46,7 @@ def read_manifest(text: Text) -> Manifest | None:
     if not isinstance(found, dict):
         return None
     folder = posixpath.dirname(text.path)
-    home = posixpath.dirname(folder) if posixpath.basename(folder).startswith(".") else folder
+    home = re.sub(r"(?:^|/)(?:\.[\w-]+-plugin|\.github/plugin)$", "", folder)
     offered = found.get("plugins")
     entries = [one for one in offered if isinstance(one, dict)][:_MOST] if isinstance(offered, list) else []
     metadata = found.get("metadata")
