@@ -238,6 +238,9 @@ def _is_of_some(plain: str, match: re.Match[str], groups: dict[str, str | None])
         return True  # sentences of a prompt
     if not words("counts_of_programs", "").isdisjoint(_words(match[0])):
         return True
+    before = re.search(r"([A-Za-z]+)\s+$", plain[: match.start()][-40:])
+    if before is not None and before[1].lower() in words("numbered_products", ""):
+        return True
     after = re.match(r"\s+([a-z]+)", plain[match.end() : match.end() + 40])
     return after is not None and after[1] in words("counts_some_after", "")
 

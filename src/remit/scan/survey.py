@@ -29,6 +29,7 @@ from remit.scan.lint.documents import document_findings
 from remit.scan.lint.finding import harm
 from remit.scan.lint.grids import grid_findings
 from remit.scan.lint.manifests import manifest_findings
+from remit.scan.lint.paths import path_findings
 from remit.scan.lint.policy import policy_findings
 from remit.scan.lint.rights import command_findings, right_findings
 from remit.scan.lint.rosters import Team, need_findings, roster_findings
@@ -41,6 +42,7 @@ from remit.scan.merge import merge, team_of, teams_of
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
 from remit.scan.names import Names, key_of
 from remit.scan.needs import needs_of
+from remit.scan.paths import Drawn, paths_named
 from remit.scan.records import Record, account_of, declared, read_records
 from remit.scan.rosters import Mention, Page, read_page, scripts_of, things_by_kind
 from remit.scan.servers import Listing, Use, listings_of, uses_of
@@ -115,6 +117,7 @@ def scan(
         *team_findings(agents, reading.headless),
         *count_findings(reading.counted, inventory, reading.definitions, reading.exists),
         *manifest_findings(reading.manifests, inventory, reading.exists),
+        *path_findings(reading.drawn, reading.exists),
         *sum_findings(reading.sums),
         *announced_findings(reading.announced),
         *attribute_findings(reading.heads, reading.attributes, reading.things),
@@ -195,6 +198,8 @@ class _Reading:
         self.needs: list[Mention] = []
         """What definitions say that their agents work with."""
         self.uses: list[Use] = []
+        self.drawn: list[Drawn] = []
+        """Paths that documents name."""
         self.manifests: list[Manifest] = []
         self.sums: list[Sum] = []
         self.announced: list[Announced] = []
@@ -399,6 +404,7 @@ class _Reading:
                 self.paths += paths_of(text, document, statements, statements.page_of(text, document))
             self.uses += uses_of(text, document, self.used)
             self.sums += sums_of(text, document)
+            self.drawn += paths_named(text, document) if self.definitions else ()
             self.listings += listings_of(text, document, self.servers)
             page = read_page(text, document, reader.known, found, self.things)
             self.pages += [page] if page is not None else []
