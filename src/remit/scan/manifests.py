@@ -82,7 +82,9 @@ def _paths(text: Text, found: dict[str, Any], folders: tuple[str, ...]) -> Itera
         said = found.get(key)
         for one in said if isinstance(said, list) else [said]:
             if isinstance(one, str) and re.fullmatch(r"(?:\./)?[\w.-]+(?:/[\w.-]+)*/?", one):
-                yield _named(text, one, tuple(way for folder in folders if (way := _joined(folder, one)) is not None))
+                ways = tuple(way for folder in folders if (way := _joined(folder, one)) is not None)
+                if ways:
+                    yield _named(text, one, ways)
 
 
 def _named(text: Text, written: str, ways: tuple[str, ...]) -> Named:

@@ -27,6 +27,9 @@ _ENTRY = re.compile(
 )
 _CELL = re.compile(r"`(?:\./)?((?:\.?[\w-]+/)*\.?[\w.-]+(?:/|\.\w{1,5}))`")
 _TEAM = re.compile(rf"^(?:{_PROGRAMS})/|(?:^|/)(?:AGENTS|CLAUDE|GEMINI)\.md$|(?:^|/)(?:agents|skills)/")
+_RUNS = re.compile(r"^\s*(?:\$ )?(?:python3?|node|bash|sh|zsh|pwsh|npx|tsx|bun|deno run|uv run) ")
+_GLOB = re.compile(r"/\*")
+"""What makes a line one about patterns of paths."""
 _MOST = 200
 
 
@@ -52,14 +55,20 @@ def paths_named(text: Text, document: Document) -> Iterator[Drawn]:
             ]
             if len(found) >= 4 and len(found) >= 0.8 * len(rows) and any(_TEAM.search(path) for path, _ in found):
                 yield Drawn("table", tuple(found[:_MOST]), text.path)
-    named = {
-        match[1]: Place(text.path, number)
-        for number, line in enumerate(text.text.split("\n"), 1)
-        if "." in line and not _is_absent(line[:1_000])
-        for match in _FILE.finditer(line[:1_000])
-    }
+    named = dict(_in_text(text))
     if named:
         yield Drawn("text", tuple(named.items())[:_MOST], text.path)
+
+
+def _in_text(text: Text) -> Iterator[tuple[str, Place]]:
+    """The files of a program's folder that lines name; of lines of code, only what they run."""
+    fenced = False
+    for number, raw in enumerate(text.text.split("\n"), 1):
+        line = raw[:1_000]
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        if "." in line and (not fenced or _RUNS.search(line)) and not _GLOB.search(line) and not _is_absent(line):
+            for match in _FILE.finditer(line):
+                yield match[1], Place(text.path, number)
 
 
 def _trees(text: Text, document: Document) -> Iterator[Drawn]:
