@@ -27,6 +27,8 @@ _BREAKS = (
 """Words that end what a number counts."""
 _LONGEST = 1000
 _MOST = 200
+_CONTINUES = re.compile(r"\s*[^\W_]")
+"""A line that may continue the one before: no item, heading, row or quotation."""
 _BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*|[+`]?--+\s*)?)(?:[^\w\s.#|(]+\s)?(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s")
 _BOUND = re.compile(r"[\w.-]/[`*]*\s*(?:[#(（|:]|//|<-|←|—|–|-)?\s*$")
@@ -106,6 +108,8 @@ class Count(msgspec.Struct, frozen=True):
     """The same, but for a page that some program reads: `CLAUDE.md` may speak of every program."""
     bound: bool
     """Whether it stands right behind the name of a folder: `skills/ (12)`."""
+    named_first: bool = False
+    """Whether the noun stands before the number: `Skills (40)`."""
     pointed: str = ""
     """The folder or file that it says, right behind the noun, holds what it counts."""
     home: str | None = None
@@ -279,7 +283,8 @@ def _count(
 ) -> Count:
     shown = match.groupdict()
     own = _words(shown["rest"] or "") if "folder" in shown else _words(match[0])
-    sentence = re.split(r"[.!?;:•·|(](?:\s|$)", plain[: match.start()])[-1]
+    led = rows[at - 1][-200:].rstrip() if at and _CONTINUES.match(rows[at]) else ""  # a sentence goes on
+    sentence = re.split(r"[.!?;:•·|(](?:\s|$)", f"{led} {plain[: match.start()]}")[-1]
     heading = plain.lstrip().startswith("#") or "badge/" in plain or bool(shown.get("cell"))
     heading = heading or bool(
         re.match(rf"\s*[-*+]?\s*(?:\*\*|__){re.escape(shown['said'] or '')}\b[^*]*(?:\*\*|__)", rows[at])
@@ -315,6 +320,7 @@ def _count(
         headings=headings,
         bound=bool(shown.get("folder"))
         or _BOUND.search(plain[: match.start("said" if shown["said"] else 0)]) is not None,
+        named_first=not match[0].lstrip("~≈ ")[:1].isdigit() and (shown.get("said") or "").lower() not in NUMBERS,
         pointed=pointed[1] if pointed is not None and ("/" in pointed[1] or "." in pointed[1]) else "",
     )
 
