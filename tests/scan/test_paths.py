@@ -36,6 +36,7 @@ TABLE = "# Files of the agents\n\n| File | Use |\n|---|---|\n| `.claude/guide.md
         (TABLE.format("shop/debts.toml", "the debts"), ["shop/debts.toml"]),
         (TABLE.format("shop/debts.toml", "created by the first run"), []),
         (TABLE.format("shop/prices.toml", "x"), []),
+        (TABLE.format("kit.toml", "of each project"), []),
         ("# Agents\n\nRun `python .claude/scripts/bake.py` before work.\n", [".claude/scripts/bake.py"]),
         ("# Agents\n\nRun `python ~/.claude/scripts/bake.py` before work.\n", []),
         ("# Agents\n\n```\nLEAK .claude/scripts/bake.py\n```\n", []),

@@ -100,6 +100,8 @@ class Count(msgspec.Struct, frozen=True):
     place: Place
     row: bool
     """Whether it stands in a row of a table that is about something else."""
+    table: bool
+    """Whether it stands in a table at all."""
     listed: frozenset[int]
     """How many rows or items follow it, in every way to count them; empty if that can't be said."""
     under: frozenset[str]
@@ -314,6 +316,7 @@ def _count(
         form=Form.TREE if tree else Form.HEADING if heading else Form.SENTENCE,
         folders=folders,
         place=Place(path, at + 1),
+        table=plain.lstrip().startswith("|"),
         row=plain.lstrip().startswith("|") and not shown.get("cell") and _first_cell(plain).find(kind.rstrip("s")) < 0,
         listed=listed_behind(plain[match.end() :]) or (listed_after(rows, at, kind) if follows else frozenset()),
         under=under,

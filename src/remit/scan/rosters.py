@@ -30,10 +30,10 @@ _HANDS = re.compile(
 )
 _AT = re.compile(r"(?<![\w./@`-])`?@([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)`?(?![\w/.(@-])")
 _FILE = re.compile(
-    r"(?<![\w/.~$}>*{\\-])(?:\./)?((?:\.?[\w-]+/)*(?:agents|chatmodes|skills|commands|hooks|prompts|instructions)/"
-    r"(?:[\w-]+/)*[\w.-]+\.(?:md|py|sh|js|mjs|cjs|ps1|toml))\b(?![\w*])"
+    r"(?<![\w/.~$}>*{\\-])(?:\./)?((?:\.?[\w-]+/)*(?:agents|chatmodes|skills|commands|hooks|prompts|instructions|rules)/"
+    r"(?:[\w-]+/)*[\w.-]+\.(?:mdc?|py|sh|js|mjs|cjs|ps1|toml))\b(?![\w*])"
 )
-_FOLDERS_OF_THINGS = ("agents/", "chatmodes/", "skills/", "commands/", "hooks/", "prompts/", "instructions/")
+_FOLDERS_OF_THINGS = ("agents/", "chatmodes/", "skills/", "commands/", "hooks/", "prompts/", "instructions/", "rules/")
 _SCRIPT = re.compile(
     r"(?:\$\{?[A-Z]+_(?:PROJECT_DIR|PLUGIN_ROOT)\}?(?:\\?\")?/|(?<![\w/.~$}\\-]))(?:\./)?"
     r"((?:\.?[\w-]+/)+[\w.-]+\.(?:sh|py|js|mjs|cjs|ts|ps1|bash))(?![\w/])"
@@ -372,7 +372,7 @@ _THING = re.compile(r"^\W{0,4}[`*\[]{0,4}\s*(/?[\w][\w./:-]*)[`*\]]*(?:\([^)]*\)
 _THING_ITEM = re.compile(r"^(?:\*\*)?[`\[]+(?:\*\*)?(/?[\w][\w./:-]*)(?:\s+[<\[(][^`]*)?[`*\]]+")
 _EXPLAINED = re.compile(r"^(?:\*\*)?[`\[][^`\]]+[`\]](?:\([^)]*\))?(?:\*\*)?\s*(?:[—–:：-]|$)")
 """An item that says what a name is, and not something about it in a sentence."""
-_THINGS = ("skills", "commands", "prompts", "hooks", "chatmodes")
+_THINGS = ("skills", "commands", "prompts", "hooks", "chatmodes", "rules")
 
 
 @cache
@@ -488,8 +488,8 @@ _MADE = re.compile(
 
 
 _LINK = re.compile(
-    r"(?<!!)\[[^\]\n]{1,80}\]\((?:\./)?((?:\.\./){0,6}(?:[\w.-]+/)*(?:agents|chatmodes|skills|commands|hooks|prompts|instructions)/"
-    r"(?:[\w.-]+/)*[\w.-]+\.(?:md|py|sh|js|toml))(?:#[\w-]*)?\)"
+    r"(?<!!)\[[^\]\n]{1,80}\]\((?:\./)?((?:\.\./){0,6}(?:[\w.-]+/)*(?:agents|chatmodes|skills|commands|hooks|prompts|instructions|rules)/"
+    r"(?:[\w.-]+/)*[\w.-]+\.(?:mdc?|py|sh|js|toml))(?:#[\w-]*)?\)"
 )
 
 

@@ -204,12 +204,12 @@ def _against(
 
 def _is_alone(count: Count) -> bool:
     """Whether a number can only mean all there are: a large one, or one that begins a sentence, with no word to limit it."""
-    if count.form is not Form.SENTENCE or count.row or count.kind in ("hooks", "tools", "plugins"):
+    if count.form is not Form.SENTENCE or count.table or count.kind in ("hooks", "tools", "plugins"):
         return False
     if count.said in count.listed or (count.named_first and count.before):
         return False  # the list says what it counts; the words before a noun say which of them
     plain = set(count.about) <= words("counts_whole", "") | words("own_agents", "") | set(NUMBERS)
-    return plain and (count.said >= _LARGE + 2 or (count.said >= _LARGE - 3 and not count.before))
+    return plain and (count.said >= _LARGE + 2 or (count.said >= _LARGE - 1 and not count.before))
 
 
 def _is_of_other_program(count: Count, folder: str) -> bool:

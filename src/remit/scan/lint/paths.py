@@ -30,6 +30,8 @@ def path_findings(drawn: Sequence[Drawn], exists: Callable[[str, str], bool]) ->
             absent = [found for found in absent if _is_meant(found[0], one, there, exists)]
         elif len(there) < 4 or len(absent) > (0.5 if one.form == "table" else 0.34) * len(there):
             continue  # the tree of something else
+        elif one.form == "table":
+            absent = [(path, place) for path, place in absent if "/" in path.rstrip("/")]
         elif one.form == "tree":
             absent = [(path, place) for path, place in absent if not re.search(r"(?:^|/)(?:agents?|chatmodes)/", path)]
         if absent:
