@@ -31,7 +31,6 @@ class Attribute(msgspec.Struct, frozen=True):
     agent: str
     kind: str
     """A key of the catalog's `attributes`."""
-    """A key of the catalog's `attributes`."""
     values: tuple[str, ...]
     """The model as it is written, or the keys of names."""
     place: Place
@@ -113,6 +112,8 @@ def versions(model: str) -> tuple[str, ...]:
 def same_model(one: str, other: str) -> bool:
     """Whether two names may be of one model: what only one of them tells is no difference."""
     first, second = families(one), families(other)
+    if "inherit" in first | second and (first | second) - {"inherit"} <= set(words("model_programs", "")):
+        return True  # a program, which runs whatever model it is told to
     makers = [
         {made for made, named in section("models").items() if made != "any" and mine & set(named)}
         for mine in (first, second)

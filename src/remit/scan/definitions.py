@@ -14,7 +14,7 @@ from remit.scan.handovers import listed_in
 from remit.scan.model import Account, Command, Entry, Extent, Kind, Mark, Place
 from remit.scan.vocabulary import Layout, capability, layouts, split_scope, tokens, words
 
-_NAMED_FOR_IT = re.compile(r"\.(?:agent|chatmode)\.md$")
+_NAMED_FOR_IT = re.compile(r"(?:^|/)\.github/(?:.+/)?[^/]+\.(?:agent|chatmode)\.md$")
 _ARCHIVED = re.compile(
     r"/(?:agents?|chatmodes)/(?:[^/]+/)*[_.]?(?:archived?|archives|deprecated|backup|old)/", re.IGNORECASE
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -172,7 +172,19 @@ def _definition_against_document(agent: Agent) -> Iterator[Finding]:
                 before = said.get((found.code, found.text))
                 places = (*before.places, found.places[-1]) if before is not None else found.places
                 said[found.code, found.text] = msgspec.structs.replace(found, places=tuple(dict.fromkeys(places)))
-        yield from said.values()
+        yield from _once_a_document(said.values(), definition)
+
+
+def _once_a_document(found: Iterable[Finding], definition: Account) -> Iterator[Finding]:
+    """Of the findings of one code, one document and one definition the gravest, with all places."""
+    by_document: dict[tuple[str, str], list[Finding]] = {}
+    for one in found:
+        file = next((place.file for place in one.places if place.file != definition.place.file), "")
+        by_document.setdefault((one.code, file), []).append(one)
+    for several in by_document.values():
+        first = min(several, key=lambda one: list(Weight).index(one.weight))
+        places = (*first.places, *(place for one in several for place in one.places))
+        yield msgspec.structs.replace(first, places=tuple(dict.fromkeys(places)))
 
 
 def definitions_of(agent: Agent) -> list[Account]:
@@ -459,8 +471,9 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
         denied = {tool_key(entry.tool) for entry in account.entries if entry.mark is Mark.NO and entry.scope is None}
         if account.extent is Extent.EVERYTHING:
             open_to = {capability(e.tool) for e in account.entries if e.mark is not Mark.NO}
-            shell = "bash" in denied or ("shell" in open_to and not any(map(can_write, account.allowed())))
-            if shell and ("edit" in denied or "write" in denied):
+            whole = [e for e in account.allowed() if can_write(e) and e.scope in (None, "ask")]
+            shell = "bash" in denied or ("shell" in open_to and not whole)
+            if shell and ("edit" in denied or "write" in denied or (not whole and holds(account, "write") == [])):
                 continue
             if len(account.allowed()) > 2 and not any(map(can_write, account.allowed())):
                 continue  # it names what it has, and hosts differ in what they make of the rest
