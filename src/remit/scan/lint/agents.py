@@ -284,7 +284,7 @@ def _wider(agent: Agent, definition: Account, paper: Account, reason: _Words = _
             weight=Weight.ERROR if changes else lighter,
             agent=agent.name,
             text=f"{reason.who} grants {listing(names)}; the document does not",
-            places=(extra[0].place, paper.place),
+            places=(paper.place, extra[0].place),
             why=reason.why,
             fix=reason.fix,
         )
@@ -312,7 +312,7 @@ def _without_list(agent: Agent, definition: Account, paper: Account) -> Iterator
     else:
         return
     text = f"the document grants {what}"
-    yield finding("definition-wider", text, definition.place, paper.place, agent=agent.name)
+    yield finding("definition-wider", text, paper.place, definition.place, agent=agent.name)
 
 
 def in_host_names(paper: Account) -> bool:

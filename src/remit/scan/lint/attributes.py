@@ -11,6 +11,7 @@ from remit.scan.attributes import Assignment, Attribute, same_model
 from remit.scan.lint.counts import is_past_page
 from remit.scan.lint.finding import finding, listing
 from remit.scan.lint.rosters import Team
+from remit.scan.names import key_of
 from remit.scan.model import Finding, Place
 
 _MOST = 8
@@ -24,7 +25,7 @@ def attribute_findings(
     """What tables and heads say differently, and names in them that nothing has. `known` are keys of names by kind."""
     tables = [one for one in tables if not is_past_page(one.place.file)]
     yield from _against_heads(heads, tables)
-    yield from _against_each_other(tables, {(one.agent, one.kind) for one in heads})
+    yield from _against_each_other(tables, {(key_of(one.agent), one.kind) for one in heads})
     yield from _undefined(heads, tables, known)
 
 
@@ -32,11 +33,11 @@ def _against_heads(heads: Sequence[Attribute], tables: Sequence[Attribute]) -> I
     """Tables that give agents another model or other skills than their definitions."""
     held: dict[tuple[str, str], list[Attribute]] = {}
     for one in heads:
-        held.setdefault((one.agent, one.kind), []).append(one)
+        held.setdefault((key_of(one.agent), one.kind), []).append(one)
     wrong: dict[tuple[str, str], list[tuple[Attribute, Attribute]]] = {}
     right: dict[tuple[str, str], int] = {}
     for one in tables:
-        own = held.get((one.agent, one.kind), [])
+        own = held.get((key_of(one.agent), one.kind), [])
         key = (one.place.file, one.kind)
         if own and not any(_agree(one, head) for head in own):
             wrong.setdefault(key, []).append((one, own[0]))
@@ -57,7 +58,7 @@ def _against_each_other(tables: Sequence[Attribute], in_heads: set[tuple[str, st
     """Two tables that give the same agents different models or skills."""
     by_table: dict[tuple[str, str], dict[str, Attribute]] = {}
     for one in tables:
-        if one.whole and (one.kind != "model" or (one.agent, one.kind) not in in_heads):
+        if one.whole and (one.kind != "model" or (key_of(one.agent), one.kind) not in in_heads):
             rows = by_table.setdefault((one.kind, one.place.file), {})
             rows[one.agent] = _both(rows[one.agent], one) if one.agent in rows and one.kind != "model" else one
     keys = sorted(by_table)
