@@ -31,8 +31,14 @@ from remit.scan.lint.grids import grid_findings
 from remit.scan.lint.policy import policy_findings
 from remit.scan.lint.rights import command_findings, right_findings
 from remit.scan.lint.rosters import Team, need_findings, roster_findings
-from remit.scan.lint.servers import definition_findings, server_findings, servers_of, servers_used
-from remit.scan.lint.settings import settings_findings, unreadable
+from remit.scan.lint.servers import (
+    definition_findings,
+    server_findings,
+    servers_of,
+    servers_used,
+    undeclared_findings,
+)
+from remit.scan.lint.settings import denied_findings, settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
 from remit.scan.lint.told import told_findings
 from remit.scan.markdown import read_markdown
@@ -120,11 +126,13 @@ def scan(
         *attribute_findings(reading.heads, reading.attributes, reading.things),
         *assignment_findings(reading.assignments, reading.team(accounts)),
         *settings_findings(accounts),
+        *denied_findings(accounts, reading.told),
         *roster_findings(
             reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists, reading.leads
         ),
         *need_findings(reading.needs, reading.team(accounts), reading.inventory(accounts)),
-        *definition_findings(reading.uses, agents),
+        *definition_findings(reading.uses, agents, reading.servers),
+        *undeclared_findings(agents, accounts),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
         *grid_findings(reading.every_grid(), reading.together(accounts)),
         *headless(reading.headless),

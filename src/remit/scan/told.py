@@ -14,7 +14,7 @@ import msgspec
 from remit.scan.files import Text
 from remit.scan.front_matter import Head, read_head
 from remit.scan.markdown import Line, read_markdown
-from remit.scan.model import Account, Extent, Kind, Place
+from remit.scan.model import Account, Place
 from remit.scan.vocabulary import words
 
 _SERVER = re.compile(r"\bmcp__(?:[A-Za-z0-9-]|_(?!_))+__[A-Za-z0-9_*-]+")
@@ -29,12 +29,18 @@ _OPEN = re.compile(
 _MOST = 400
 
 
+_COMMAND = re.compile(
+    r"\b(?:[Rr]un|[Uu]s(?:e|ing)|[Ee]xecute|[Vv]ia|[Ww]ith|[Cc]all)\s+(?:the command\s+)?`(?P<command>[a-z][\w./-]*(?: [^`\n]{1,200})?)`"
+)
+
+
 class Told(msgspec.Struct, frozen=True):
-    """A tool that the text of a definition tells its agent to use."""
+    """A tool, or a command, that the text of a definition tells its agent to use."""
 
     definition: Account
     tool: str
     place: Place
+    command: str | None = None
 
 
 @cache
@@ -47,15 +53,16 @@ def _uses() -> re.Pattern[str]:
 
 
 def told_tools(definition: Account, text: Text) -> Iterator[Told]:
-    """The tools that the text of a definition with a list tells its agent to use, by the names that its host has."""
+    """The tools and commands that the text of a definition tells its agent to use, by the names that its host has."""
     head: Head | None = read_head(text.text)
-    listed = definition.kind is Kind.DEFINITION and definition.extent is Extent.LIST and not definition.recovered
-    if head is None or not listed or definition.host != next(iter(words("collections", ""))):
+    if head is None or definition.recovered or definition.host != next(iter(words("collections", ""))):
         return
     for line in read_markdown(head.body[:60_000], head.body_line).lines[:_MOST]:
         for sentence in re.split(r"(?<=[.!;])\s+", line.text) if len(line.text) < 1_000 else ():
             if not _OPEN.search(sentence):
                 yield from _told(definition, sentence, Place(text.path, line.line), line)
+                for match in _COMMAND.finditer(sentence):
+                    yield Told(definition, "Bash", Place(text.path, line.line), match["command"])
 
 
 def _told(definition: Account, sentence: str, place: Place, line: Line) -> Iterator[Told]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from remit.scan.lint.finding import finding, listing
-from remit.scan.model import Account, Finding, Place
+from remit.scan.model import Account, Extent, Finding, Place
 from remit.scan.told import Told
 from remit.scan.vocabulary import capability, tool_key
 
@@ -14,7 +14,7 @@ def told_findings(told: Sequence[Told]) -> Iterator[Finding]:
     """Each definition whose text uses what its list does not grant, once."""
     by_file: dict[str, list[Told]] = {}
     for one in told:
-        if _lacks(one.definition, one.tool):
+        if one.command is None and one.definition.extent is Extent.LIST and _lacks(one.definition, one.tool):
             by_file.setdefault(one.place.file, []).append(one)
     for uses in by_file.values():
         definition = uses[0].definition
