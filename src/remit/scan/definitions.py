@@ -155,7 +155,9 @@ def _taken(head: Head, entries: list[Entry]) -> tuple[str, ...]:
     listed = {
         name for key in ("tools", "allowed-tools", "allowedTools") for name, _ in _names(head.values.get(key)) or []
     }
-    return tuple(entry.tool for entry in entries if entry.mark is Mark.NO and entry.tool in listed)
+    return tuple(
+        entry.tool for entry in entries if entry.mark is Mark.NO and entry.scope is None and entry.tool in listed
+    )
 
 
 def _is_kept_away(path: str) -> bool:

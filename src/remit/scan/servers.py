@@ -17,6 +17,7 @@ _SERVERS = re.compile(
     r"(?:(?!recommended|optional|useful|suggested)\w+ )?(?:mcp servers?|mcps?|servers?)(?: access)?|mcp 服务器",
     re.IGNORECASE,
 )
+_USERS = re.compile(r"(?:used|needed|required|called) by(?: agents?)?|(?:agents?|agents? using it|users?)", re.IGNORECASE)
 _ALL = re.compile(r"(?:active |available |configured |enabled |our |the )*mcp servers?|mcps", re.IGNORECASE)
 _SET_OFF = re.compile(r"^\W{0,4}(?:\*\*|`|\[)[`*]*([\w.-]{2,50}?)[`*\]]+")
 
@@ -49,6 +50,10 @@ def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator
     for table in document.tables:
         head = [bare(cell) for cell in table.head.cells]
         rows = {tool_key(bare(row.cells[0])): row for row in table.rows}
+        users = next((n for n, cell in enumerate(head) if n and _USERS.fullmatch(cell)), None)
+        if users is not None and _SERVERS.fullmatch(head[0]) and len(rows.keys() & servers) * 2 >= len(rows):
+            yield from _used(text, rows, users)
+            continue
         if _SERVERS.fullmatch(head[0]) and len(rows) >= 2 and len(rows.keys() & servers) * 2 >= len(rows):
             yield from _across(text, head, rows)
             continue
@@ -67,6 +72,16 @@ def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator
                     yield Use(key_of(name), names, None, place, name)
             elif len(columns) >= 3 and len(columns) * 2 >= len(head):
                 yield from _marked(row, columns, name, place)
+
+
+def _used(text: Text, rows: dict[str, Row], users: int) -> Iterator[Use]:
+    """A table whose rows are servers, with a column of the agents that use each; of other servers it says nothing."""
+    by_agent: dict[str, dict[str, int]] = {}
+    for server, row in rows.items():
+        for name in tokens(row.cells[users]):
+            by_agent.setdefault(key_of(bare(name).lstrip("@")), {})[server] = row.line
+    for agent, granted in by_agent.items():
+        yield Use(agent, frozenset(granted), frozenset(granted), Place(text.path, min(granted.values())), agent)
 
 
 def _across(text: Text, head: list[str], rows: dict[str, Row]) -> Iterator[Use]:

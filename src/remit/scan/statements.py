@@ -137,6 +137,10 @@ class Statements:
             owner = self.owner(table.headings)
             if owner is not None and len(table.head.cells) == 2:
                 yield from self._properties(text, table, owner)
+            elif owner is not None and len(table.head.cells) == 1:
+                about = topic(table.head.cells[0])
+                value = "\n".join(row.cells[0] for row in table.rows[:_MOST])
+                yield from self.interpreted(owner, table.head.cells[0], about, value, Place(text.path, table.head.line))
 
     def named(self, cell: str) -> list[str] | None:
         """The agents that a cell names; None if it names anything else."""
@@ -580,7 +584,7 @@ def told_in(account: Account, text: Text) -> Iterator[Account]:
         ended = re.search(r"[.!][\s*_]*$", last) is not None or not after or re.match(r"[-*+#|>]|\d+[.)]", after)
         for sentence in (*whole, last) if ended else whole:
             told = _TOLD.match(re.sub(r"\*\*|__", "", sentence))
-            if told is None or (told["you"] and not _MODAL.match(told["rest"])) or _JUST.search(sentence):
+            if told is None or (told["you"] and not _MODAL.match(re.sub(r"^have\b", "has", told["rest"]))) or _JUST.search(sentence):
                 continue
             found = said(told["rest"])
             named = any(mark is Mark.NO and is_tool_name(name) for name, mark, _ in found.tools)

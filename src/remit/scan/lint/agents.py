@@ -55,6 +55,7 @@ def agent_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
         yield from _moot_scope(agent)
         yield from _shadowed(agent)
         yield from _dead(agent)
+        yield from _given_and_taken(agent)
         yield from _no_list(agent)
         yield from _twice(agent)
         yield from _settled_twice(agent)
@@ -581,6 +582,14 @@ def _shadowed(agent: Agent) -> Iterator[Finding]:
                     tool=other.tool,
                 )
                 break
+
+
+def _given_and_taken(agent: Agent) -> Iterator[Finding]:
+    """A head that lists a tool and takes it away again."""
+    for account in agent.accounts:
+        if account.kind is Kind.DEFINITION and account.taken:
+            text = f"its head lists {listing(account.taken)} and takes {'it' if len(account.taken) == 1 else 'them'} away"
+            yield finding("allowed-and-prohibited/head", text, account.place, agent=agent.name)
 
 
 def _dead(agent: Agent) -> Iterator[Finding]:

@@ -46,11 +46,11 @@ def _against_heads(heads: Sequence[Attribute], tables: Sequence[Attribute]) -> I
     for (file, kind), pairs in wrong.items():
         if kind != "model" and len(pairs) > 2 * right.get((file, kind), 0) + 1:
             continue  # a column about something else
-        told = [f"`{one.agent}` ({_told(one)}; {_told(head)})" for one, head in pairs]
+        told = [f"`{head.agent}` ({_told(one)}; {_told(head)})" for one, head in pairs]
         what = "another model" if kind == "model" else f"other {kind}"
         text = f"a table gives {what} than the definition: {', '.join(told[:4])}{_more(told)}"
         places = [place for one, head in pairs for place in (one.place, head.place)]
-        agent = pairs[0][0].agent if len(pairs) == 1 else None
+        agent = pairs[0][1].agent if len(pairs) == 1 else None
         yield finding("tables-differ/head", text, *places[: 2 * _MOST], agent=agent)
 
 
