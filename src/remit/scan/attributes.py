@@ -106,16 +106,30 @@ _OF_MODEL = re.compile(
 )
 _NAME_OF_MODEL = re.compile(r"(?:model:? ?)?(?:claude[ -]|gemini[ -])?[a-z]+(?:[ -]?\d+(?:\.\d+)?)?", re.IGNORECASE)
 _ON_MODEL = re.compile(
-    r"^\W{0,4}(?:\*\*|`)+@?([\w][\w .&-]{1,49}?)(?:\*\*|`)+\s*[(（\[]\s*(?:model:\s*)?`?([\w.-]{3,30})`?\s*[)）\]]", re.IGNORECASE
+    r"^\W{0,4}(?:\*\*|`)+@?([\w][\w .&-]{1,49}?)(?:\*\*|`)+\s*[(（\[]\s*(?:model:\s*)?`?([\w.-]{3,30})`?\s*[)）\]]",
+    re.IGNORECASE,
+)
+
+
+_ALL_ON = re.compile(
+    r"^\W{0,4}(?:all|every)\s+(?:of the |the |our )?(?:\d+ )?(?:sub)?agents?\s+(?:use|uses|run on|runs on|run with|are on|is on|default to)\s+(?:the |model )?[`*]*"
+    r"(?P<model>[\w. -]{3,30}?)[`*]*(?: model)?\s*\.?$",
+    re.IGNORECASE,
 )
 
 
 def _listed(text: Text, document: Document, statements: Statements) -> Iterator[Attribute]:
     """Items of a list that name an agent, with its model in brackets, or under a heading that gives all of them one."""
     for line in document.lines:
-        if not line.item or len(line.text) > 1_000:
+        if len(line.text) > 1_000:
             continue
         place = Place(text.path, line.line)
+        every = _ALL_ON.match(line.text)
+        if every is not None and _group_model(f"({every['model']})") is not None:
+            for name in sorted(set(statements.known.by_key.values())):
+                yield Attribute(name, "model", (every["model"],), place, (every["model"],))
+        if not line.item:
+            continue
         match = _ON_MODEL.match(line.text)
         named = statements.named(match[1]) if match is not None else None
         if match is not None and named and _group_model(f"({match[2]})") is not None:
@@ -134,6 +148,7 @@ _BEGINS = re.compile(r"^\W{0,4}(?:\*\*|`)+@?([\w][\w .&-]{1,49}?)(?:\*\*|`)+")
 def _kind(heading: str) -> tuple[str, bool]:
     """What a column says of an agent, and whether it means all of it."""
     plain = without_emoji(bare(heading)).lower().strip(" :：?")
+    plain = re.sub(r"\s*(?:[/&+·]|\band\b).*$|\s*[(（][^()（）]*[)）]$", "", plain) or plain  # "Model / effort"
     for kind, headings in section("attributes").items():
         if plain in headings:
             return kind, True
@@ -173,8 +188,8 @@ def versions(model: str) -> tuple[str, ...]:
 def same_model(one: str, other: str) -> bool:
     """Whether two names may be of one model: what only one of them tells is no difference."""
     first, second = families(one), families(other)
-    if "inherit" in first | second and (first | second) - {"inherit"} <= set(words("model_programs", "")):
-        return True  # a program, which runs whatever model it is told to
+    if (first and first <= words("model_programs", "")) or (second and second <= words("model_programs", "")):
+        return True  # a program, whatever model it runs
     makers = [
         {made for made, named in section("models").items() if made != "any" and mine & set(named)}
         for mine in (first, second)

@@ -584,7 +584,11 @@ def told_in(account: Account, text: Text) -> Iterator[Account]:
         ended = re.search(r"[.!][\s*_]*$", last) is not None or not after or re.match(r"[-*+#|>]|\d+[.)]", after)
         for sentence in (*whole, last) if ended else whole:
             told = _TOLD.match(re.sub(r"\*\*|__", "", sentence))
-            if told is None or (told["you"] and not _MODAL.match(re.sub(r"^have\b", "has", told["rest"]))) or _JUST.search(sentence):
+            if (
+                told is None
+                or (told["you"] and not _MODAL.match(re.sub(r"^have\b", "has", told["rest"])))
+                or _JUST.search(sentence)
+            ):
                 continue
             found = said(told["rest"])
             named = any(mark is Mark.NO and is_tool_name(name) for name, mark, _ in found.tools)

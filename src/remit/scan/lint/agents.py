@@ -588,7 +588,9 @@ def _given_and_taken(agent: Agent) -> Iterator[Finding]:
     """A head that lists a tool and takes it away again."""
     for account in agent.accounts:
         if account.kind is Kind.DEFINITION and account.taken:
-            text = f"its head lists {listing(account.taken)} and takes {'it' if len(account.taken) == 1 else 'them'} away"
+            text = (
+                f"its head lists {listing(account.taken)} and takes {'it' if len(account.taken) == 1 else 'them'} away"
+            )
             yield finding("allowed-and-prohibited/head", text, account.place, agent=agent.name)
 
 

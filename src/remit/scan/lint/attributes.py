@@ -11,8 +11,8 @@ from remit.scan.attributes import Assignment, Attribute, same_model
 from remit.scan.lint.counts import is_past_page
 from remit.scan.lint.finding import finding, listing
 from remit.scan.lint.rosters import Team
-from remit.scan.names import key_of
 from remit.scan.model import Finding, Place
+from remit.scan.names import key_of
 
 _MOST = 8
 _ALIKE = 0.3

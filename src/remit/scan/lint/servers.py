@@ -42,6 +42,10 @@ def server_findings(
         if is_past_page(one.place.file) or not whole:
             continue
         file, names = min(whole, key=lambda each: len(each[1]))
+        if one.others:
+            named = listing([name for name, _ in one.others], _MOST)
+            text = f"among the servers, and declared by no settings here: {named}"
+            yield finding("undefined-name/server", text, *(place for _, place in one.others[:_MOST]), Place(file, 1))
         absent = [name for key, name in names.items() if key not in one.names | one.spoken]
         if absent and len(one.names) >= 0.6 * len(names):
             text = f"a document lists the servers; not {listing(absent, _MOST)}"
@@ -49,9 +53,7 @@ def server_findings(
             yield finding("no-section/servers", text, one.place, Place(file, 1), file=one.place.file, them=them)
 
 
-def definition_findings(
-    uses: Sequence[Use], agents: Sequence[Agent], declared: frozenset[str]
-) -> Iterator[Finding]:
+def definition_findings(uses: Sequence[Use], agents: Sequence[Agent], declared: frozenset[str]) -> Iterator[Finding]:
     """What tables say of an agent's servers against the list of its definition, once for a document and direction.
 
     `declared` are the keys of servers that settings have: a table that lists what is granted means only these.
@@ -132,7 +134,9 @@ def _undeclared(agents: Sequence[Agent], host: str, own: dict[str, dict[str, str
         (agent_name, entry), file = cases[0], min(own)
         who = agent_name if len({name for name, _ in cases}) == 1 else None
         text = f"`{entry.tool}` is a tool of a server that no settings here declare"
-        yield finding("undefined-name/server", text, *(one.place for _, one in cases[:_MOST]), Place(file, 1), agent=who)
+        yield finding(
+            "undefined-name/server", text, *(one.place for _, one in cases[:_MOST]), Place(file, 1), agent=who
+        )
 
 
 @cache

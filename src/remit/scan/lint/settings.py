@@ -86,7 +86,9 @@ def _listed(settings: Account, entry: Entry, definitions: Sequence[Account]) -> 
         names = listing(list(dict.fromkeys(one.agent for one, _ in holding)), _MOST)
         text = f"`{entry.tool}` is denied to every agent in the settings, and in the tools of {names}"
         places = (entry.place, *(each.place for _, each in holding[:_MOST]))
-        yield finding("defined-twice/everybody", text, *places, agent=holding[0][0].agent if len(holding) == 1 else None)
+        yield finding(
+            "defined-twice/everybody", text, *places, agent=holding[0][0].agent if len(holding) == 1 else None
+        )
 
 
 def _run(entry: Entry, told: Sequence[Told]) -> Iterator[Finding]:
@@ -125,4 +127,6 @@ def _allowed(settings: Account, others: Sequence[Account]) -> Iterator[Finding]:
     if both:
         names = [f"{entry.tool}({entry.scope})" if entry.scope else entry.tool for entry, _ in both]
         text = f"{listing(names)} {'is' if len(both) == 1 else 'are'} both denied and allowed in settings"
-        yield finding("defined-twice/both", text, *(place for pair in both[:_MOST] for place in (pair[0].place, pair[1].place)))
+        yield finding(
+            "defined-twice/both", text, *(place for pair in both[:_MOST] for place in (pair[0].place, pair[1].place))
+        )
