@@ -15,7 +15,7 @@ from remit.scan.model import Account, Command, Entry, Extent, Kind, Mark, Place
 from remit.scan.names import is_blank
 from remit.scan.vocabulary import Layout, capability, layouts, split_scope, tokens, words
 
-_NAMED_FOR_IT = re.compile(r"\.(?:agent|chatmode)\.md$")
+_NAMED_FOR_IT = re.compile(r"(?:^|/)\.github/(?:.+/)?[^/]+\.(?:agent|chatmode)\.md$")
 _ARCHIVED = re.compile(
     r"/(?:agents?|chatmodes)/(?:[^/]+/)*[_.]?(?:archived?|archives|deprecated|backup|old)/"
     r"|/[_.]?(?:archived?|archives|deprecated|legacy|backups?|old)/(?:[^/]+/)*\.(?:claude|github|vscode|opencode|gemini|cursor|codex)/",
@@ -160,7 +160,9 @@ def _taken(head: Head, entries: list[Entry]) -> tuple[str, ...]:
     listed = {
         name for key in ("tools", "allowed-tools", "allowedTools") for name, _ in _names(head.values.get(key)) or []
     }
-    return tuple(entry.tool for entry in entries if entry.mark is Mark.NO and entry.tool in listed)
+    return tuple(
+        entry.tool for entry in entries if entry.mark is Mark.NO and entry.scope is None and entry.tool in listed
+    )
 
 
 def _is_kept_away(path: str) -> bool:
