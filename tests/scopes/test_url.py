@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
+from remit.scopes.kinds import kind_of
 from remit.scopes.url import Url, UrlError, UrlPattern, UrlSet, parse_url
 from remit.scopes.url_grammar import parse_host
 from tests.decide.kit import book, outcome
@@ -645,3 +646,10 @@ def test_a_url_has_at_most_8192_characters() -> None:
         parse_url(start + "a" * (8193 - len(start)))
     with pytest.raises(UrlError, match="backslash"):
         parse_url(start + "\\" * (8192 - len(start)))
+
+
+@pytest.mark.parametrize(
+    ("text", "near"), [("htps://x.example/**", "https"), ("sftp://x.example/**", None), ("s3://x/**", None)]
+)
+def test_a_scheme_that_is_a_slip_of_a_known_one(text, near):
+    assert [found.near for found in kind_of("url").misnamed([text])] == ([near] if near else [])
