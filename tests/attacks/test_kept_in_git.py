@@ -171,6 +171,13 @@ def test_what_git_does_not_say_is_taken_for_the_worst(root, tmp_path, monkeypatc
     assert other_objects(str(root), ["main"]) == {"main"}
 
 
+@pytest.mark.parametrize("name", ["GIT_ICASE_PATHSPECS", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_INDEX_FILE"])
+def test_a_variable_lets_git_see_something_else(root, monkeypatch, name):
+    assert code(root, "git diff HEAD~1 HEAD -- src") == "allowed"
+    monkeypatch.setenv(name, "1")
+    assert code(root, "git diff HEAD~1 HEAD -- src") == "may-not"
+
+
 @pytest.mark.parametrize(
     "command",
     [

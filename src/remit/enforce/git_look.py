@@ -48,8 +48,15 @@ _ENVIRONMENT = {
     "GIT_DISCOVERY_ACROSS_FILESYSTEM": "1",
     "GIT_PAGER": "cat",
 }
-_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
-"""Variables that make git work on something else than what lies in its directory."""
+_ELSEWHERE = tuple(
+    f"GIT_{name}"
+    for name in (
+        *("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "OBJECT_DIRECTORY", "NAMESPACE"),
+        *("ALTERNATE_OBJECT_DIRECTORIES", "REPLACE_REF_BASE", "NO_REPLACE_OBJECTS", "GRAFT_FILE", "SHALLOW_FILE"),
+        *("LITERAL_PATHSPECS", "GLOB_PATHSPECS", "NOGLOB_PATHSPECS", "ICASE_PATHSPECS", "ATTR_SOURCE"),
+    )
+)
+"""Variables that make git work on something else than what lies in its directory, or read names in another way."""
 _ODD_SECTIONS = ("filter.", "extensions.", "include.", "includeif.")
 _ODD_KEYS = frozenset(("core.worktree", "core.sparsecheckout", "submodule.recurse"))
 _SHOW_MORE = frozenset(("log.follow", "stash.showincludeuntracked", "diff.submodule"))
