@@ -21,7 +21,7 @@ _SERVER = re.compile(r"\bmcp__(?:[A-Za-z0-9-]|_(?!_))+__[A-Za-z0-9_*-]+")
 _OPEN = re.compile(
     r"\b(?:not|never|no|cannot|without|avoid|instead|rather|unless|except|whether|may|might|could|optional(?:ly)?|unavailable|fall ?back|alternatively"
     r"|(?:is|are|if|when) (?:available|present|installed|connected|enabled|configured)|available|installed|connected|enabled|configured|registered|requires?"
-    r"|orchestrator|coordinator|main (?:agent|session|thread|conversation|claude)|caller|parent|they|them|their|others|(?:other|another|each|the|these|those|all) (?:sub)?agents?|agents? (?:can|use|that)"
+    r"|orchestrator|coordinator|main (?:agent|session|thread|conversation)|caller|parent|they|them|their|others|(?:other|another|each|the|these|those|all) (?:sub)?agents?|agents? (?:can|use|that)"
     r"|example|e\.g|was|were|used|previously)\b|n['’]t\b",
     re.IGNORECASE,
 )
