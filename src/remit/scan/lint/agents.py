@@ -412,15 +412,13 @@ def _is_comparable(definition: Account, held: dict[str, Entry], said: dict[str, 
 
 def _documents_differ(agent: Agent) -> Iterator[Finding]:
     """Two documents, or two tables of one, that give one agent different tools."""
-    papers = [
+    papers = _distinct(
         one
         for one in agent.accounts
         if one.kind is Kind.MATRIX and one.closed and one.extent is Extent.LIST and one.allowed()
-    ]
-    for at, one in enumerate(papers):
-        first = {tool_key(e.tool): e for e in one.allowed()}
-        for other in papers[at + 1 :]:
-            second = {tool_key(e.tool): e for e in other.allowed()}
+    )
+    for at, (one, first) in enumerate(papers):
+        for other, second in papers[at + 1 :]:
             only = [e.tool for key, e in first.items() if key not in second and e.mark is Mark.YES]
             more = [e.tool for key, e in second.items() if key not in first and e.mark is Mark.YES]
             shared = 2 * len(first.keys() & second.keys()) >= min(len(first), len(second))
@@ -429,6 +427,23 @@ def _documents_differ(agent: Agent) -> Iterator[Finding]:
                 text = f"two tables give it different tools: {listing([*only, *more])} in one of them only"
                 yield finding("tables-differ/agent", text, one.place, other.place, agent=agent.name)
                 break
+
+
+def _distinct(papers: Iterable[Account]) -> list[tuple[Account, dict[str, Entry]]]:
+    """The papers with what they grant; of many, those that say what no other of them does."""
+    found: list[tuple[Account, dict[str, Entry]]] = []
+    seen: set[frozenset[tuple[str, Mark]]] = set()
+    for one in papers:
+        granted = {tool_key(e.tool): e for e in one.allowed()}
+        content = frozenset((key, e.mark) for key, e in granted.items())
+        if len(found) < _MANY_PAPERS or (content not in seen and len(found) < 10 * _MANY_PAPERS):
+            found.append((one, granted))
+        seen.add(content)
+    return found
+
+
+_MANY_PAPERS = 40
+"""Tables about one agent that are compared one with the other, whatever they say."""
 
 
 def _covers(pattern: str, tool: str) -> bool:

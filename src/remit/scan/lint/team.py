@@ -32,6 +32,7 @@ def team_findings(agents: Sequence[Agent], files: Sequence[Place]) -> Iterator[F
         yield from _delegation(members)
         yield from _handed_otherwise(members)
         yield from _callers(members)
+        yield from _beside_matrix(members)
     yield from _hand_overs(agents, loose)
 
 
@@ -64,6 +65,28 @@ def _callers(agents: Sequence[Agent]) -> Iterator[Finding]:
                 if name == agent.name and key in called and key not in code.get(name, set()):
                     text = "the table lets it call a tool that the code does not let it call"
                     yield finding("tables-differ/code", text, place, account.place, agent=agent.name)
+
+
+def _beside_matrix(agents: Sequence[Agent]) -> Iterator[Finding]:
+    """A section for an agent in a document whose other sections are of the agents of its matrix."""
+    matrices: dict[str, list[Account]] = {}
+    agreed: Counter[str] = Counter()
+    for agent in agents:
+        files = {one.place.file for one in agent.accounts if one.kind is Kind.MATRIX and one.closed}
+        agreed.update(files & {one.place.file for one in agent.accounts if _has_list(one)})
+        for one in agent.accounts:
+            if one.kind is Kind.MATRIX:
+                matrices.setdefault(one.place.file, []).append(one)
+    for agent in agents:
+        own = agent.accounts[0]
+        if len(agent.accounts) == 1 and agreed[own.place.file] > 1 and _has_list(own):
+            text = f"has a section, and `{own.agent}` is neither in the matrix beside it nor defined"
+            place = matrices[own.place.file][0].place
+            yield finding("undefined-name/section", text, own.place, place, agent=agent.name, name=own.agent)
+
+
+def _has_list(account: Account) -> bool:
+    return account.kind is Kind.SECTION and account.extent is Extent.LIST
 
 
 def grouped(findings: Sequence[Finding]) -> Iterator[Finding]:
