@@ -105,10 +105,12 @@ _OF_MODEL = re.compile(
     r"([\w .-]{3,25}?)(?:[- ](?:tier|model))? (?:sub)?agents?(?: *[(（][^()]*[)）])?|(?:sub)?agents? (?:on|using|running on|with) ([\w .-]{3,25})",
     re.IGNORECASE,
 )
+
+
 @cache
 def _name_of_model() -> re.Pattern[str]:
     programs = "|".join(sorted(words("model_programs", "")))
-    return re.compile(rf"(?:model:? ?)?(?:(?:{programs})[ -])?[a-z]+(?:[ -]?\\d+(?:\\.\\d+)?)?", re.IGNORECASE)
+    return re.compile(rf"(?:model:? ?)?(?:(?:{programs})[ -])?[a-z]+(?:[ -]?\d+(?:\.\d+)?)?", re.IGNORECASE)
 
 
 _ON_MODEL = re.compile(
