@@ -76,6 +76,8 @@ def test_a_column_of_those_that_use_a_server(tmp_path: Path):
     lacks = "a table gives agents servers that no tool of their definitions belongs to: `mail` (maps)"
     assert found(tmp_path / "a", {**team, "docs/a.md": page}, "definition-narrower") == [lacks]
     assert found(tmp_path / "b", {**team, "docs/a.md": page.replace(", maps", "")}, "definition-narrower") == []
+    spelled = page.replace(", maps", "").replace("| mail |", "| Mail MCP |")
+    assert found(tmp_path / "c", {**team, "docs/a.md": spelled}, "definition-narrower") == []
 
 
 HEAD = "---\ndescription: Works\nmode: subagent\npermission:\n  bash: allow\n---\nWork.\n"
