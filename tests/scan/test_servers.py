@@ -41,6 +41,12 @@ def test_two_tables_of_servers(tmp_path: Path, page: str, texts: list[str]):
     assert found(tmp_path, {"docs/a.md": LIST, "docs/b.md": f"{page}\nFor agents.\n"}, "tables-differ") == texts
 
 
+def test_tables_of_servers_in_several_documents(tmp_path: Path):
+    pages = {f"docs/{name}.md": LIST.replace("maps, mail", other) for name, other in (("b", "maps"), ("c", "clock"))}
+    told = "tables in 3 documents give different servers to `pilot`"
+    assert found(tmp_path, {"docs/a.md": LIST, **pages}, "tables-differ") == [told]
+
+
 ITEMS = "- **maps**: x\n- **mail**: y\n- **files**: z\n"
 
 

@@ -163,10 +163,14 @@ def _differ(uses: Sequence[Use]) -> Iterator[Finding]:
             for other in rows[at + 1 :]:
                 if one.place.file != other.place.file and _contradict(one, other):
                     found.setdefault((one.place.file, other.place.file), []).append((agent, one.place, other.place))
-    for cases in found.values():
-        text = f"two tables give different servers to {listing([agent for agent, _, _ in cases], _MOST)}"
-        places = [place for _, *both in cases[:_MOST] for place in both]
-        yield finding("tables-differ/servers", text, *places)
+    cases = [case for several in found.values() for case in several]
+    if cases:
+        who = (
+            "two tables" if len(found) == 1 else f"tables in {len({file for pair in found for file in pair})} documents"
+        )
+        text = f"{who} give different servers to {listing(list(dict.fromkeys(agent for agent, _, _ in cases)), _MOST)}"
+        places = dict.fromkeys(place for _, *both in cases for place in both)
+        yield finding("tables-differ/servers", text, *list(places)[: 2 * _MOST])
 
 
 def _contradict(one: Use, other: Use) -> bool:
