@@ -41,6 +41,12 @@ def test_two_tables_of_servers(tmp_path: Path, page: str, texts: list[str]):
     assert found(tmp_path, {"docs/a.md": LIST, "docs/b.md": f"{page}\nFor agents.\n"}, "tables-differ") == texts
 
 
+def test_tables_of_servers_in_several_documents(tmp_path: Path):
+    pages = {f"docs/{name}.md": LIST.replace("maps, mail", other) for name, other in (("b", "maps"), ("c", "clock"))}
+    told = "tables in 3 documents give different servers to `pilot`"
+    assert found(tmp_path, {"docs/a.md": LIST, **pages}, "tables-differ") == [told]
+
+
 ITEMS = "- **maps**: x\n- **mail**: y\n- **files**: z\n"
 
 
@@ -76,6 +82,8 @@ def test_a_column_of_those_that_use_a_server(tmp_path: Path):
     lacks = "a table gives agents servers that no tool of their definitions belongs to: `mail` (maps)"
     assert found(tmp_path / "a", {**team, "docs/a.md": page}, "definition-narrower") == [lacks]
     assert found(tmp_path / "b", {**team, "docs/a.md": page.replace(", maps", "")}, "definition-narrower") == []
+    spelled = page.replace(", maps", "").replace("| mail |", "| Mail MCP |")
+    assert found(tmp_path / "c", {**team, "docs/a.md": spelled}, "definition-narrower") == []
 
 
 HEAD = "---\ndescription: Works\nmode: subagent\npermission:\n  bash: allow\n---\nWork.\n"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import msgspec
 
@@ -97,14 +98,21 @@ def _group_model(heading: str) -> str | None:
         match = _OF_MODEL.fullmatch(plain)
         model = next((one for one in match.groups() if one), "") if match is not None else ""
     # the name of a model, and nothing about where or when
-    return model if model and families(model) - {"inherit", "pro"} and _NAME_OF_MODEL.fullmatch(model) else None
+    return model if model and families(model) - {"inherit", "pro"} and _name_of_model().fullmatch(model) else None
 
 
 _OF_MODEL = re.compile(
     r"([\w .-]{3,25}?)(?:[- ](?:tier|model))? (?:sub)?agents?(?: *[(（][^()]*[)）])?|(?:sub)?agents? (?:on|using|running on|with) ([\w .-]{3,25})",
     re.IGNORECASE,
 )
-_NAME_OF_MODEL = re.compile(r"(?:model:? ?)?(?:claude[ -]|gemini[ -])?[a-z]+(?:[ -]?\d+(?:\.\d+)?)?", re.IGNORECASE)
+
+
+@cache
+def _name_of_model() -> re.Pattern[str]:
+    programs = "|".join(sorted(words("model_programs", "")))
+    return re.compile(rf"(?:model:? ?)?(?:(?:{programs})[ -])?[a-z]+(?:[ -]?\d+(?:\.\d+)?)?", re.IGNORECASE)
+
+
 _ON_MODEL = re.compile(
     r"^\W{0,4}(?:\*\*|`)+@?([\w][\w .&-]{1,49}?)(?:\*\*|`)+\s*[(（\[]\s*(?:model:\s*)?`?([\w.-]{3,30})`?\s*[)）\]]",
     re.IGNORECASE,

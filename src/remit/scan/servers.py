@@ -53,7 +53,7 @@ def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator
         return
     for table in document.tables:
         head = [bare(cell) for cell in table.head.cells]
-        rows = {tool_key(bare(row.cells[0])): row for row in table.rows}
+        rows = {_key(row.cells[0], servers): row for row in table.rows}
         users = next((n for n, cell in enumerate(head) if n and _USERS.fullmatch(cell)), None)
         if (
             users is not None
@@ -61,7 +61,7 @@ def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator
             and _SERVERS.fullmatch(head[0])
             and len(rows.keys() & servers) * 2 >= len(rows)
         ):
-            yield from _used(text, rows, users)
+            yield from _used(text, {name: row for name, row in rows.items() if name in servers}, users)
             continue
         if _SERVERS.fullmatch(head[0]) and len(rows) >= 2 and len(rows.keys() & servers) * 2 >= len(rows):
             yield from _across(text, head, rows)
@@ -100,6 +100,13 @@ def _across(text: Text, head: list[str], rows: dict[str, Row]) -> Iterator[Use]:
         if n and name and all(mark is not None for mark in marks.values()):
             granted = frozenset(server for server, mark in marks.items() if mark and mark[0] is not Mark.NO)
             yield Use(key_of(name), granted, frozenset(marks), Place(text.path, next(iter(rows.values())).line), name)
+
+
+def _key(cell: str, servers: frozenset[str]) -> str:
+    """The key of a server's name, without "MCP" or "server" if there is one so called: "GitHub MCP"."""
+    key = tool_key(bare(cell))
+    short = re.sub(r"^mcp|(?:mcp)?(?:server)?$", "", key)
+    return short if short in servers and key not in servers else key
 
 
 def _names(cell: str) -> frozenset[str]:

@@ -15,13 +15,13 @@ from remit.scan.files import Text
 from remit.scan.front_matter import Head, read_head
 from remit.scan.markdown import Line, read_markdown
 from remit.scan.model import Account, Place
-from remit.scan.vocabulary import words
+from remit.scan.vocabulary import section, words
 
 _SERVER = re.compile(r"\bmcp__(?:[A-Za-z0-9-]|_(?!_))+__[A-Za-z0-9_*-]+")
 _OPEN = re.compile(
     r"\b(?:not|never|no|cannot|without|avoid|instead|rather|unless|except|whether|may|might|could|optional(?:ly)?|unavailable|fall ?back|alternatively"
     r"|(?:is|are|if|when) (?:available|present|installed|connected|enabled|configured)|available|installed|connected|enabled|configured|registered|requires?"
-    r"|orchestrator|coordinator|main (?:agent|session|thread|conversation|claude)|caller|parent|they|them|their|others|(?:other|another|each|the|these|those|all) (?:sub)?agents?|agents? (?:can|use|that)"
+    r"|orchestrator|coordinator|main (?:agent|session|thread|conversation)|caller|parent|they|them|their|others|(?:other|another|each|the|these|those|all) (?:sub)?agents?|agents? (?:can|use|that)"
     r"|example|e\.g|was|were|used|previously)\b|n['’]t\b",
     re.IGNORECASE,
 )
@@ -30,7 +30,7 @@ _MOST = 400
 
 
 _COMMAND = re.compile(
-    r"\b(?:[Rr]un|[Uu]s(?:e|ing)|[Ee]xecute|[Vv]ia|[Ww]ith|[Cc]all)\s+(?:the command\s+)?`(?P<command>[a-z][\w./-]*(?: [^`\n]{1,200})?)`"
+    r"\b(?:(?P<run>[Rr]un|[Ee]xecute)|[Uu]s(?:e|ing)|[Vv]ia|[Ww]ith|[Cc]all)\s+(?:the command\s+)?`(?P<command>[a-z][\w./-]*(?: [^`\n]{1,200})?)`"
 )
 
 
@@ -41,15 +41,26 @@ class Told(msgspec.Struct, frozen=True):
     tool: str
     place: Place
     command: str | None = None
+    named: str | None = None
+    """What the text says, where that leaves the server out."""
+    run: bool = False
+    """Whether it is told to run the command, and not what comes out of it."""
 
 
 @cache
 def _uses() -> re.Pattern[str]:
     names = "|".join(sorted(one for one in words("host_names", "") if one[0].isupper()))
+    verbs = r"(?:[Uu]s(?:e|es|ing)|with|via|through|by|[Cc]all(?:s|ing)?|[Ii]nvok(?:e|es|ing)|[Rr]un)"
     return re.compile(
-        rf"\b[Uu]s(?:e|es|ing)\s+(?:the\s+|your\s+)?(?:[`*]+(?P<code>{names})[`*]+|(?P<plain>{names})(?=\s+tool\b))"
-        rf"|\b(?:with|via|through|by|calls?|calling|invokes?|invoking)\s+(?:the\s+|your\s+)?[`*]*(?P<by>{names})[`*]*(?=\s+tool\b)"
+        rf"\b[Uu]s(?:e|es|ing)\s+(?:the\s+|your\s+)?\*\*(?P<bold>{names})\*\*|\b{verbs}\s+(?:the\s+|your\s+)?"
+        rf"(?:`(?P<code>{names})`|`(?P<args>(?:Skill|SlashCommand|WebFetch|WebSearch)(?=\()|Bash(?= ))[^`\n]*`|(?P<plain>{names})(?=\s+tool\b))"
     )
+
+
+@cache
+def _of_servers() -> dict[str, str]:
+    """The servers whose tools have these names, where no other program has tools of that name."""
+    return {tool: server for server, tools in section("server_tools").items() for tool in tools}
 
 
 def told_tools(definition: Account, text: Text) -> Iterator[Told]:
@@ -62,12 +73,18 @@ def told_tools(definition: Account, text: Text) -> Iterator[Told]:
             if not _OPEN.search(sentence):
                 yield from _told(definition, sentence, Place(text.path, line.line), line)
                 for match in _COMMAND.finditer(sentence):
-                    yield Told(definition, "Bash", Place(text.path, line.line), match["command"])
+                    place = Place(text.path, line.line)
+                    yield Told(definition, "Bash", place, match["command"], run=match["run"] is not None)
 
 
 def _told(definition: Account, sentence: str, place: Place, line: Line) -> Iterator[Told]:
     for match in _uses().finditer(sentence):
-        name = match["code"] or match["plain"] or match["by"]
-        yield Told(definition, name, place)
+        yield Told(definition, match["code"] or match["args"] or match["plain"] or match["bold"], place)
     for match in _SERVER.finditer(sentence) if "`" in sentence or line.item else ():
         yield Told(definition, match[0], place)
+    for match in _USED.finditer(sentence):
+        if match[1] in _of_servers():
+            yield Told(definition, f"mcp__{_of_servers()[match[1]]}__{match[1]}", place, named=match[1])
+
+
+_USED = re.compile(r"\b[Uu]s(?:e|ing)\s+(?:the\s+)?`([a-z][\w-]+)`")

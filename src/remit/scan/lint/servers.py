@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -89,12 +90,18 @@ def _against(use: Use, definition: Account, declared: frozenset[str]) -> tuple[l
     held = [tool_key(entry.tool) for entry in definition.allowed() if capability(entry.tool) in ("mcp", "unknown")]
     if any(one in ("mcp*", "mcp", "*") for one in held) or definition.recovered:
         return [], []
-    lacks = sorted(name for name in use.granted if not any(name in one for one in held))
+    lacks = sorted(name for name in use.granted if not any(_short(name) in one for one in held))
     known = {name: entry.tool for entry in definition.allowed() if (name := _server(entry.tool))}
     prefixed = {name for name, tool in known.items() if tool.startswith("mcp__") or name in declared}
     compared = use.told if use.told is not None else prefixed
     more = sorted(name for name in known if name in compared and name not in use.granted)
     return lacks, [name for name in more if not any(name in one or one in name for one in use.granted)]
+
+
+def _short(server: str) -> str:
+    """A server's key without "mcp" and "server", which one place may add and another leave out."""
+    found = re.sub(r"^mcp|(?:mcp)?(?:server)?$", "", server)
+    return found if len(found) > 2 else server
 
 
 def _server(tool: str) -> str:
@@ -156,10 +163,14 @@ def _differ(uses: Sequence[Use]) -> Iterator[Finding]:
             for other in rows[at + 1 :]:
                 if one.place.file != other.place.file and _contradict(one, other):
                     found.setdefault((one.place.file, other.place.file), []).append((agent, one.place, other.place))
-    for cases in found.values():
-        text = f"two tables give different servers to {listing([agent for agent, _, _ in cases], _MOST)}"
-        places = [place for _, *both in cases[:_MOST] for place in both]
-        yield finding("tables-differ/servers", text, *places)
+    cases = [case for several in found.values() for case in several]
+    if cases:
+        who = (
+            "two tables" if len(found) == 1 else f"tables in {len({file for pair in found for file in pair})} documents"
+        )
+        text = f"{who} give different servers to {listing(list(dict.fromkeys(agent for agent, _, _ in cases)), _MOST)}"
+        places = dict.fromkeys(place for _, *both in cases for place in both)
+        yield finding("tables-differ/servers", text, *list(places)[: 2 * _MOST])
 
 
 def _contradict(one: Use, other: Use) -> bool:

@@ -9,7 +9,7 @@ from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Entry, Extent, Finding, Kind, Mark, Place
 from remit.scan.settings import EVERYBODY
 from remit.scan.told import Told
-from remit.scan.vocabulary import capability, tool_key
+from remit.scan.vocabulary import capability, tool_key, words
 
 _MOST = 6
 
@@ -72,7 +72,7 @@ def _binds(settings: Account, definition: Account) -> bool:
     """Whether a host that takes these settings' prohibitions above all reads the definition with them."""
     root = settings.place.file.rpartition("/")[0].rpartition("/")[0]
     below = definition.place.file.startswith(f"{root}/" if root else "")
-    return below and settings.host == definition.host and settings.host in ("claude-code", "gemini-cli")
+    return below and settings.host == definition.host and settings.host in words("deny_first", "")
 
 
 def _listed(settings: Account, entry: Entry, definitions: Sequence[Account]) -> Iterator[Finding]:
