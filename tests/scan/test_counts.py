@@ -263,6 +263,7 @@ def test_small_numbers_that_point_to_a_folder(tmp_path: Path, text: str, texts: 
         ("README.md", "Eleven agents bake bread.", True),
         ("README.md", "The bakery is 11 AI agents.", True),
         ("README.md", "| Speed | 11 agents bake |", False),
+        ("docs/design.md", "The bakery is 11 AI agents.", False),
         ("README.md", "Spawn 11 agents.", False),
         ("README.md", "A tool of others that supports\n11 agents in one place.", False),
         ("README.md", "**Optional agents (11)**: many.", False),

@@ -42,6 +42,11 @@ TABLE = "# Files of the agents\n\n| File | Use |\n|---|---|\n| `.claude/guide.md
         ("# Agents\n\n```\nLEAK .claude/scripts/bake.py\n```\n", []),
         ("# Agents\n\n```sh\npython .claude/scripts/bake.py\n```\n", [".claude/scripts/bake.py"]),
         ("# Agents\n\nOnly `docs/*` and `.claude/scripts/bake.py` may change.\n", []),
+        ("# Agents\n\n| Thing | Example |\n|---|---|\n| Script | `.claude/scripts/bake.py` |\n", []),
+        (
+            "# Agents\n\n| Thing | Where |\n|---|---|\n| Script | `.claude/scripts/bake.py` |\n",
+            [".claude/scripts/bake.py"],
+        ),
         ("# Agents\n\nIt writes `.claude/scripts/bake.py`.\n", []),
         ("# Agents\n\nRun `.cursor/scripts/bake.py`.\n", []),
         ("# Agents\n\nRead `.claude/bread.md`.\n", []),

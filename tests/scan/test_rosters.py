@@ -198,6 +198,10 @@ THINGS = {
             ["no-section: a document lists the skills of `.claude/skills`; not `tan-hides`"],
         ),
         (
+            "# Skills\n\nSkills: `knead-dough`, `grind-corn`, `carry-sacks`, `hides`\n",
+            [],
+        ),
+        (
             "# Skills (optional)\n\n| Skill | Use |\n|---|---|\n| `knead-dough` · `grind-corn` | x |\n| `carry-sacks` | x |\n",
             [],
         ),
@@ -210,3 +214,22 @@ THINGS = {
 def test_enumerations_in_a_line_and_in_cells(tmp_path: Path, page: str, texts: list[str]):
     more = {f".claude/agents/{name}.md": definition(name, "Read") for name in ("oven-keeper", "flour-miller")}
     assert found(tmp_path, page, path="README.md", more={**THINGS, **more}) == texts
+
+
+ROLES = "# Who does what\n\n| Role | Skills |\n|---|---|\n| cook | `{}knead-dough`, `{}grind-corn` |\n| mate | `{}carry-sacks` |\n| hand | {} |\n"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "last", "texts"),
+    [
+        ("", "`weave-cloth`", ["undefined-name: among the skills, and nowhere here: `weave-cloth`"]),
+        ("", "—", []),
+        ("", "`tan-hides`", []),
+        ("", "whatever there is", []),
+        ("mill-", "`mill-weave-cloth`", ["undefined-name: among the skills, and nowhere here: `mill-weave-cloth`"]),
+        ("mill-", "`mill-tan-hides`", []),
+    ],
+)
+def test_a_column_that_gives_skills(tmp_path: Path, prefix: str, last: str, texts: list[str]):
+    page = ROLES.format(prefix, prefix, prefix, last)
+    assert found(tmp_path, page, path="README.md", more=THINGS) == texts

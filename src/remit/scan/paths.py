@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from remit.scan.files import Text
-from remit.scan.markdown import Document
+from remit.scan.markdown import Document, example_rows
 from remit.scan.model import Place
 from remit.scan.vocabulary import bare, section, words
 
@@ -63,8 +63,9 @@ def paths_named(text: Text, document: Document) -> Iterator[Drawn]:
 def _in_text(text: Text) -> Iterator[tuple[str, Place]]:
     """The files of a program's folder that lines name; of lines of code, only what they run."""
     fenced = False
+    examples = example_rows(text.text)
     for number, raw in enumerate(text.text.split("\n"), 1):
-        line = raw[:1_000]
+        line = raw[:1_000] if number not in examples else ""
         fenced ^= line.lstrip().startswith(("```", "~~~"))
         if "." in line and (not fenced or _RUNS.search(line)) and not _GLOB.search(line) and not _is_absent(line):
             for match in _FILE.finditer(line):

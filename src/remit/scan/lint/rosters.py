@@ -240,7 +240,9 @@ def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
         ):
             continue  # all of one of the folders
         for folder, members in sorted(folders.items()):
-            absent = sorted(key for key in members - listed if not page.names(key))
+            absent = sorted(
+                key for key in members - listed if not page.names(key) and not any(_is_part(key, one) for one in listed)
+            )
             renamed = kind == "skills" and len(listed - known) >= len(absent)  # a head may give another name
             if len(listed & members) >= max(3, 0.7 * len(members)) and absent and not renamed:
                 text = f"a document lists the {kind} of `{folder}`; not {listing(absent, _MOST)}"
