@@ -19,8 +19,31 @@ KIT = {
     "shop/prices.toml": "x = 1\n",
     ".gitignore": ".claude/kept/\n",
 }
-TREE = "# Layout of agents\n\n```\nkit/\n├── .claude/\n│   ├── guide.md\n│   ├── oven.md\n│   ├── rules/\n│   │   └── flour.md\n│   ├── scripts/\n│   │   └── weigh.py\n│   └── {}\n└── shop/\n```\n"
-TABLE = "# Files of the agents\n\n| File | Use |\n|---|---|\n| `.claude/guide.md` | x |\n| `.claude/oven.md` | x |\n| `.claude/rules/flour.md` | x |\n| `shop/prices.toml` | x |\n| `{}` | {} |\n"
+TREE = """# Layout of agents
+
+```
+kit/
+├── .claude/
+│   ├── guide.md
+│   ├── oven.md
+│   ├── rules/
+│   │   └── flour.md
+│   ├── scripts/
+│   │   └── weigh.py
+│   └── {}
+└── shop/
+```
+"""
+TABLE = """# Files of the agents
+
+| File | Use |
+|---|---|
+| `.claude/guide.md` | x |
+| `.claude/oven.md` | x |
+| `.claude/rules/flour.md` | x |
+| `shop/prices.toml` | x |
+| `{}` | {} |
+"""
 
 
 @pytest.mark.parametrize(

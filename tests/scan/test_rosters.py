@@ -162,22 +162,23 @@ def test_who_manages_a_matter_leads_nobody_and_a_whole_team_is_enough(tmp_path: 
     assert found(tmp_path / "b", page, more=copy) == []
 
 
-THINGS = {
-    f".claude/skills/{name}/SKILL.md": f"# {name}\n"
-    for name in ("knead-dough", "grind-corn", "carry-sacks", "tan-hides")
-}
+TASKS = ("knead-dough", "grind-corn", "carry-sacks", "tan-hides")
+THINGS = {f".claude/skills/{name}/SKILL.md": f"# {name}\n" for name in TASKS}
+FIVE = "Agents: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller"
+COLUMN = "| Skill | Use |\n|---|---|\n| `knead-dough` · `grind-corn` | x |\n| `carry-sacks` | x |\n"
+NUMBERED = "| # | Skill ID |\n|---|---|\n| 1 | knead-dough |\n| 2 | grind-corn |\n| 3 | carry-sacks |\n"
 
 
 @pytest.mark.parametrize(
     ("page", "texts"),
     [
         (
-            "# Kit\n\n- Agents: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller (plus one of the host)\n",
+            f"# Kit\n\n- {FIVE} (plus one of the host)\n",
             ["no-section: a document lists the agents; not `db-expert`"],
         ),
-        ("# Kit\n\n- Agents: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller and more\n", []),
+        (f"# Kit\n\n- {FIVE} and more\n", []),
         (
-            "# Kit\n\n- Agents: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller\n\nAlso `db-expert`.\n",
+            f"# Kit\n\n- {FIVE}\n\nAlso `db-expert`.\n",
             [],
         ),
         ("# Kit\n\n- Agents at work: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller\n", []),
@@ -194,7 +195,7 @@ THINGS = {
             ["undefined-name: among the skills, and nowhere here: `weave-cloth`"],
         ),
         (
-            "# Skills (load by themselves)\n\n| Skill | Use |\n|---|---|\n| `knead-dough` · `grind-corn` | x |\n| `carry-sacks` | x |\n",
+            f"# Skills (load by themselves)\n\n{COLUMN}",
             ["no-section: a document lists the skills of `.claude/skills`; not `tan-hides`"],
         ),
         (
@@ -202,11 +203,11 @@ THINGS = {
             [],
         ),
         (
-            "# Skills (optional)\n\n| Skill | Use |\n|---|---|\n| `knead-dough` · `grind-corn` | x |\n| `carry-sacks` | x |\n",
+            f"# Skills (optional)\n\n{COLUMN}",
             [],
         ),
         (
-            "# Skills\n\n| # | Skill ID | Use |\n|---|---|---|\n| 1 | knead-dough | x |\n| 2 | grind-corn | x |\n| 3 | carry-sacks | x |\n",
+            f"# Skills\n\n{NUMBERED}",
             ["no-section: a document lists the skills of `.claude/skills`; not `tan-hides`"],
         ),
     ],
@@ -216,7 +217,14 @@ def test_enumerations_in_a_line_and_in_cells(tmp_path: Path, page: str, texts: l
     assert found(tmp_path, page, path="README.md", more={**THINGS, **more}) == texts
 
 
-ROLES = "# Who does what\n\n| Role | Skills |\n|---|---|\n| cook | `{}knead-dough`, `{}grind-corn` |\n| mate | `{}carry-sacks` |\n| hand | {} |\n"
+ROLES = """# Who does what
+
+| Role | Skills |
+|---|---|
+| cook | `{}knead-dough`, `{}grind-corn` |
+| mate | `{}carry-sacks` |
+| hand | {} |
+"""
 
 
 @pytest.mark.parametrize(

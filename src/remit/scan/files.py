@@ -75,7 +75,8 @@ _TEAM_FILE = re.compile(
     re.IGNORECASE,
 )
 _MANIFEST = re.compile(
-    r"(?:^|/)(?:\.[\w-]+-plugin|\.github/plugin)/(?:plugin|marketplace)\.json$|^(?:plugin|package|gemini-extension)\.json$"
+    r"(?:^|/)(?:\.[\w-]+-plugin|\.github/plugin)/(?:plugin|marketplace)\.json$"
+    r"|^(?:plugin|package|gemini-extension)\.json$"
 )
 _OF_AGENTS = re.compile(
     rb"agent_id|tools_allowed|^[ ]{0,6}[\"']?(?:sub-?)?(?:agents?|roles?|team|crew|members|permissions)[\"']?:[ ]*(?:#.*)?$",

@@ -99,8 +99,8 @@ def _is_absent(line: str) -> bool:
     return _ABSENT.search(re.sub(r"`[^`]*`|[\w.-]*/[\w./-]*|[\w-]+\.\w{2,4}\b", "", bare(line))) is not None
 
 
-_ABSENT = re.compile(
-    rf"\b(?:{'|'.join(map(re.escape, sorted(words('made_later', 'whole'))))})\b"
-    rf"|\b(?:{'|'.join(sorted(words('made_later', 'begins'))).lower()})|{'|'.join(sorted(words('made_later', 'unspaced')))}",
-    re.IGNORECASE,
-)
+def _any(key: str) -> str:
+    return "|".join(re.escape(one) for one in sorted(words("made_later", key)))
+
+
+_ABSENT = re.compile(rf"\b(?:{_any('whole')})\b|\b(?:{_any('begins')})|{_any('unspaced')}", re.IGNORECASE)

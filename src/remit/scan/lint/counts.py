@@ -207,7 +207,7 @@ def _against(
 
 
 def _is_alone(count: Count) -> bool:
-    """Whether a number can only mean all there are: a large one, or one that begins a sentence, with no word to limit it."""
+    """Whether a number can only mean all: large, or at the beginning of a sentence, with no word to limit it."""
     if count.form is not Form.SENTENCE or count.table or count.kind in ("hooks", "tools", "plugins"):
         return False
     if _FIRST_PAGE.search(count.place.file) is None:
