@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import msgspec
 
@@ -272,6 +272,7 @@ def _inline(text: Text, document: Document, known: Names) -> Iterator[Roster]:
 _AGENTS = re.compile(r"\b(?:sub-?)?agents?\b|代理|智能体|에이전트|エージェント|\bagentes?\b|\bagenten\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=20_000)
 def thing_key(written: str) -> str:
     """One text for all spellings of the name of a skill, a command or a script: `/docs:write-page` is `write-page`."""
     name = bare(without_emoji(written)).strip().lstrip("/@$").split(" ")[0].removesuffix("/SKILL.md").rstrip("/")

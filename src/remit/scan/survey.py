@@ -33,9 +33,16 @@ from remit.scan.lint.paths import path_findings
 from remit.scan.lint.policy import policy_findings
 from remit.scan.lint.rights import command_findings, right_findings
 from remit.scan.lint.rosters import Team, need_findings, roster_findings
-from remit.scan.lint.servers import definition_findings, server_findings, servers_of, servers_used
-from remit.scan.lint.settings import settings_findings, unreadable
+from remit.scan.lint.servers import (
+    definition_findings,
+    server_findings,
+    servers_of,
+    servers_used,
+    undeclared_findings,
+)
+from remit.scan.lint.settings import denied_findings, settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
+from remit.scan.lint.told import told_findings
 from remit.scan.manifests import Manifest, read_manifest
 from remit.scan.markdown import read_markdown
 from remit.scan.merge import merge, team_of, teams_of
@@ -47,8 +54,9 @@ from remit.scan.records import Record, account_of, declared, read_records
 from remit.scan.rosters import Mention, Page, read_page, scripts_of, things_by_kind
 from remit.scan.servers import Listing, Use, listings_of, uses_of
 from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
-from remit.scan.statements import Statements, own_accounts
+from remit.scan.statements import Statements, own_accounts, told_in
 from remit.scan.sums import Sum, sums_of
+from remit.scan.told import Told, told_tools
 from remit.scan.vocabulary import tool_key, words
 
 _DOCUMENTS = (".md", ".markdown", ".mdx", ".mdc", ".txt")
@@ -114,6 +122,7 @@ def scan(
         *agent_findings(agents),
         *right_findings(agents),
         *command_findings(agents, reading.bans),
+        *told_findings(reading.told),
         *team_findings(agents, reading.headless),
         *count_findings(reading.counted, inventory, reading.definitions, reading.exists),
         *manifest_findings(reading.manifests, inventory, reading.exists),
@@ -123,11 +132,13 @@ def scan(
         *attribute_findings(reading.heads, reading.attributes, reading.things),
         *assignment_findings(reading.assignments, reading.team(accounts)),
         *settings_findings(accounts),
+        *denied_findings(accounts, reading.told),
         *roster_findings(
             reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists, reading.leads
         ),
         *need_findings(reading.needs, reading.team(accounts), reading.inventory(accounts)),
-        *definition_findings(reading.uses, agents),
+        *definition_findings(reading.uses, agents, reading.servers),
+        *undeclared_findings(agents, accounts),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
         *grid_findings(reading.every_grid(), reading.together(accounts)),
         *headless(reading.headless),
@@ -211,6 +222,8 @@ class _Reading:
         self.listings: list[Listing] = []
         self.grids: list[Grid] = []
         self.bans: list[Ban] = []
+        self.told: list[Told] = []
+        """The tools that texts of definitions tell their agents to use."""
         self.paths: list[Paths] = []
         """Lists of paths that agents may read or write."""
         self.servers: frozenset[str] = frozenset()
@@ -248,6 +261,8 @@ class _Reading:
                 head = read_head(text.text)
                 self.heads += in_head(definition.agent, head, text.path) if head is not None else ()
                 accounts += [definition, *own_accounts(definition, text), *own_keys(definition, text)]
+                accounts += told_in(definition, text)
+                self.told += told_tools(definition, text)
                 self.bans += own_bans(definition, text)
                 kept += len(text.text)
                 bodies.append(text if kept < _KEPT else text.path)
@@ -421,9 +436,10 @@ class _Reading:
 def _ignored(path: str) -> frozenset[str]:
     """The names and paths in a `.gitignore` that are written whole, without stars."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read(_IGNORED).split("\n")
-    except OSError:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would wait for a writer
+        with open(descriptor, encoding="utf-8", errors="replace") as file:
+            lines = file.read(_IGNORED).split("\n") if os.path.isfile(path) else []
+    except (OSError, ValueError):
         return frozenset()
     return frozenset(line.strip().strip("/") for line in lines if not re.search(r"[*?!#\[]", line)) - {""}
 

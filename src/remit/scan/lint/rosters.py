@@ -205,7 +205,7 @@ def _all_things(inventory: Inventory) -> frozenset[str]:
 
 def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
     """Skills, commands and the like that a page lists and nothing defines, and those that a list of all leaves out."""
-    known = _all_things(inventory)
+    known = _all_things(inventory) if page.things else frozenset()
     by_kind: dict[str, list[Roster]] = {}
     for roster in page.things:
         if not roster.cut:
