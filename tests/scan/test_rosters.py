@@ -236,8 +236,10 @@ ROLES = """# Who does what
         ("", "whatever there is", []),
         ("mill-", "`mill-weave-cloth`", ["undefined-name: among the skills, and nowhere here: `mill-weave-cloth`"]),
         ("mill-", "`mill-tan-hides`", []),
+        ("mill-", "`mill-tan`", []),
     ],
 )
 def test_a_column_that_gives_skills(tmp_path: Path, prefix: str, last: str, texts: list[str]):
     page = ROLES.format(prefix, prefix, prefix, last)
-    assert found(tmp_path, page, path="README.md", more=THINGS) == texts
+    more = {**THINGS, ".claude/skills/tan/SKILL.md": "# tan\n"} if "tan`" in last else THINGS
+    assert found(tmp_path, page, path="README.md", more=more) == texts

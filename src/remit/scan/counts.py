@@ -108,7 +108,7 @@ class Count(msgspec.Struct, frozen=True):
     under: frozenset[str]
     """The words of the headings above it, and of the path of its page."""
     headings: frozenset[str]
-    """The same, but for a page that some program reads: `CLAUDE.md` may speak of every program."""
+    """The same, but for a page that some program reads by its name: it may speak of every program."""
     bound: bool
     """Whether it stands right behind the name of a folder: `skills/ (12)`."""
     named_first: bool = False

@@ -74,10 +74,6 @@ _TEAM_FILE = re.compile(
     r"(?:^|[/._-])(?:agents?|roles?|teams?|crew|permissions?|access|capabilities)[\w-]*(?:\.config)?\.(?:ya?ml|jsonc?|toml)$",
     re.IGNORECASE,
 )
-_MANIFEST = re.compile(
-    r"(?:^|/)(?:\.[\w-]+-plugin|\.github/plugin)/(?:plugin|marketplace)\.json$"
-    r"|^(?:plugin|package|gemini-extension)\.json$"
-)
 _OF_AGENTS = re.compile(
     rb"agent_id|tools_allowed|^[ ]{0,6}[\"']?(?:sub-?)?(?:agents?|roles?|team|crew|members|permissions)[\"']?:[ ]*(?:#.*)?$",
     re.MULTILINE,
@@ -247,4 +243,4 @@ def is_team_file(path: str) -> bool:
 
 def is_manifest(path: str) -> bool:
     """Whether a file is the manifest of a plugin, of a marketplace or of the repository's package."""
-    return _MANIFEST.search(path) is not None
+    return any(re.search(one, path) is not None for one in words("manifests", ""))

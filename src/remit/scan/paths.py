@@ -13,12 +13,10 @@ from remit.scan.model import Place
 from remit.scan.vocabulary import bare, section, words
 
 _PROGRAMS = "|".join(
-    re.escape(one)
-    if one != ".github"
-    else r"\.github(?=/(?:agents|prompts|instructions|skills|chatmodes|hooks|plugin|copilot-)|$)"
+    f"{re.escape(one)}(?=/(?:{parts})|$)" if (parts := section("parts_for_agents").get(one)) else re.escape(one)
     for one in sorted({*section("programs").values(), ".agents"})
 )
-"""The hidden folders of programs that start agents; of GitHub's, only what is for them."""
+"""The hidden folders of programs that start agents."""
 _FILE = re.compile(
     rf"(?<![\w/.~$}}>*{{\\-])(?:\./)?((?:{_PROGRAMS})/(?:[\w-]+/)*[\w.-]+\.(?:md|mdc|py|sh|js|mjs|cjs|ts|ps1|json|ya?ml|toml))\b(?![\w*/])"
 )
@@ -26,7 +24,7 @@ _ENTRY = re.compile(
     r"^([\s│|]*(?:[├└][─\s-]*|[+`|]--+\s*)?)(?:[^\w\s.#|(]+\s)?(\.?[\w@][\w.@-]*(?:/[\w.-]+)*/?)(?=\s|$)(.*)"
 )
 _CELL = re.compile(r"`(?:\./)?((?:\.?[\w-]+/)*\.?[\w.-]+(?:/|\.\w{1,5}))`")
-_TEAM = re.compile(rf"^(?:{_PROGRAMS})/|(?:^|/)(?:AGENTS|CLAUDE|GEMINI)\.md$|(?:^|/)(?:agents|skills)/")
+_TEAM = re.compile(rf"^(?:{_PROGRAMS})/|(?:^|/)(?:agents|skills)/")
 _RUNS = re.compile(r"^\s*(?:\$ )?(?:python3?|node|bash|sh|zsh|pwsh|npx|tsx|bun|deno run|uv run) ")
 _GLOB = re.compile(r"/\*")
 """What makes a line one about patterns of paths."""

@@ -383,10 +383,14 @@ _ONE_THING = re.compile(r"/?[a-z][a-z0-9]*(?:[-_:][a-z0-9]+)*")
 def _mostly(names: Sequence[tuple[str, int]], known: frozenset[str]) -> bool:
     """Whether most names are known: as they are, or without the prefix that all of them share."""
     keys = [thing_key(name) for name, _ in names]
-    prefixes = {key.partition("-")[0] for key in keys}
-    short = [key.partition("-")[2] for key in keys] if len(prefixes) == 1 else []
-    right = max(sum(key in known for key in one) for one in (keys, short))
+    right = max(sum(key in known for key in one) for one in (keys, without_prefix(keys)))
     return right >= 3 and right >= 0.7 * len(names)
+
+
+def without_prefix(keys: Sequence[str]) -> list[str]:
+    """The keys without the first word that all of them share; none if they share none."""
+    shared = {key.partition("-")[0] for key in keys}
+    return [key.partition("-")[2] for key in keys] if len(shared) == 1 and len(keys) > 1 else []
 
 
 _THING = re.compile(r"^\W{0,4}[`*\[]{0,4}\s*(/?[\w][\w./:-]*)[`*\]]*(?:\([^)]*\))?(?:\s+`?[<\[(].*)?[`*]*\s*$")

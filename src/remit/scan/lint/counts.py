@@ -20,7 +20,7 @@ from remit.scan.vocabulary import section, words
 
 _MOST = 12
 _FIRST_PAGE = re.compile(
-    r"^(?:[^/]+/)?(?:README|AGENTS|CLAUDE|GEMINI|CONTRIBUTING|copilot-instructions)(?:[._-][\w-]+)?\.md$", re.IGNORECASE
+    rf"^(?:[^/]+/)?(?:{'|'.join(sorted(words('first_pages', '')))})(?:[._-][\w-]+)?\.md$", re.IGNORECASE
 )
 """The pages that introduce a repository."""
 _LARGE = 8
