@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import time
 from pathlib import Path
 
 import pytest
 
+from remit.scan.files import Text
+from remit.scan.inline import enumerated
+from remit.scan.markdown import read_markdown
+from remit.scan.paths import paths_named
 from remit.scan.survey import scan
 from tests.scan.repositories import definition, write
 
@@ -89,3 +94,16 @@ def test_what_an_agent_reads_at_work_may_lie_in_another_repository(tmp_path: Pat
     text = "# Bake\n\nAs an agent, read `.claude/bread.md`, `.claude/guide.md` and `.claude/oven.md`.\n"
     survey = scan(str(write(tmp_path, {**KIT, ".claude/commands/bake.md": text})), today=datetime.date(2026, 11, 19))
     assert [one.text for one in survey.findings if one.code == "missing-file"] == []
+
+
+@pytest.mark.parametrize(
+    "form", ["{}\n", "```\n├── .claude/\n│   ├── {}\n```\n", "| Skill | Use |\n|---|---|\n| {} | x |\n"]
+)
+@pytest.mark.parametrize("long", ["a/", ".claude/a", "Agents", "a.b", "`a.", "│   ", "a, ", "Agents: ", "("])
+def test_long_lines_take_no_long_time(form: str, long: str):
+    text = Text("README.md", form.format(long * 4_000))
+    document = read_markdown(text.text)
+    began = time.process_time()
+    list(paths_named(text, document))
+    list(enumerated(document))
+    assert time.process_time() - began < 2

@@ -28,6 +28,9 @@ _TEAM = re.compile(rf"^(?:{_PROGRAMS})/|(?:^|/)(?:agents|skills)/")
 _RUNS = re.compile(r"^\s*(?:\$ )?(?:python3?|node|bash|sh|zsh|pwsh|npx|tsx|bun|deno run|uv run) ")
 _GLOB = re.compile(r"/\*")
 """What makes a line one about patterns of paths."""
+_NAMES = re.compile(r"`[^`]*`|(?<![\w.-])[\w.-]*/[\w./-]*|(?<![\w-])[\w-]+\.\w{2,4}\b")
+"""What of a line is the name of a file, and says nothing of it."""
+_LONGEST = 1_000
 _MOST = 200
 
 
@@ -49,7 +52,7 @@ def paths_named(text: Text, document: Document) -> Iterator[Drawn]:
             found = [
                 (match[1], Place(text.path, row.line))
                 for row in rows
-                if (match := _CELL.fullmatch(row.cells[column].strip()))
+                if (match := _CELL.fullmatch(row.cells[column][:200].strip()))
             ]
             if len(found) >= 4 and len(found) >= 0.8 * len(rows) and any(_TEAM.search(path) for path, _ in found):
                 yield Drawn("table", tuple(found[:_MOST]), text.path)
@@ -63,7 +66,7 @@ def _in_text(text: Text) -> Iterator[tuple[str, Place]]:
     fenced = False
     examples = example_rows(text.text)
     for number, raw in enumerate(text.text.split("\n"), 1):
-        line = raw[:1_000] if number not in examples else ""
+        line = raw[:_LONGEST] if number not in examples else ""
         fenced ^= line.lstrip().startswith(("```", "~~~"))
         if "." in line and (not fenced or _RUNS.search(line)) and not _GLOB.search(line) and not _is_absent(line):
             for match in _FILE.finditer(line):
@@ -77,7 +80,7 @@ def _trees(text: Text, document: Document) -> Iterator[Drawn]:
             continue
         above: list[tuple[int, str]] = []
         found: list[tuple[str, Place]] = []
-        for number, line in enumerate(block.text.split("\n")[:1_000], block.line):
+        for number, line in enumerate(block.text.split("\n")[:2_000], block.line):
             match = _ENTRY.match(line[:400])
             if match is None:
                 continue
@@ -94,7 +97,7 @@ def _trees(text: Text, document: Document) -> Iterator[Drawn]:
 
 def _is_absent(line: str) -> bool:
     """Whether a line says that a file is made, kept on one machine, or may be missing."""
-    return _ABSENT.search(re.sub(r"`[^`]*`|[\w.-]*/[\w./-]*|[\w-]+\.\w{2,4}\b", "", bare(line))) is not None
+    return _ABSENT.search(_NAMES.sub("", bare(line[:_LONGEST]))) is not None
 
 
 def _any(key: str) -> str:

@@ -304,12 +304,12 @@ def _of_things(text: Text, document: Document, things: Mapping[str, frozenset[st
                 yield Roster(tuple(names), "table", place, headings, cut=_is_cut(names), kind=kind)
     for table in document.tables:
         yield from _columns_of_things(text, table, things)
-    for line in enumerated(document):
-        names = [(name, line.line) for name in line.names]
-        for kind in kinds_of(line.label):
+    for one in enumerated(document):
+        names = [(name, one.line) for name in one.names]
+        for kind in kinds_of(one.label):
             if _mostly(names, things.get(kind, frozenset())):
-                headings = (line.label, *line.headings[:-3:-1])
-                yield Roster(tuple(names), "inline", Place(text.path, line.line), headings, kind=kind)
+                headings = (one.label, *one.headings[:-3:-1])
+                yield Roster(tuple(names), "inline", Place(text.path, one.line), headings, kind=kind)
     items: dict[tuple[tuple[str, ...], str], list[tuple[str, int]]] = {}
     explained = {line.line for line in document.lines if line.item and _EXPLAINED.match(line.text)}
     cut: set[tuple[tuple[str, ...], str]] = set()
