@@ -183,7 +183,7 @@ NUMBERED = "| # | Skill ID |\n|---|---|\n| 1 | knead-dough |\n| 2 | grind-corn |
         ),
         ("# Kit\n\n- Agents at work: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller\n", []),
         (
-            "# Kit\n\n**Agents:** `code-reviewer`, `doc-writer`, `test-runner`, `db-expert`, `oven-keeper`, `flour-miller`, `api-expert`\n",
+            f"# Kit\n\n{FIVE.replace('Agents:', '**Agents:** db-expert,')}, `api-expert`\n",
             ["undefined-name: among the agents, without a definition: `api-expert`"],
         ),
         (
@@ -243,3 +243,10 @@ def test_a_column_that_gives_skills(tmp_path: Path, prefix: str, last: str, text
     page = ROLES.format(prefix, prefix, prefix, last)
     more = {**THINGS, ".claude/skills/tan/SKILL.md": "# tan\n"} if "tan`" in last else THINGS
     assert found(tmp_path, page, path="README.md", more=more) == texts
+
+
+def test_work_may_be_handed_to_a_workflow(tmp_path: Path):
+    page = "# Agents\n\nDelegate to `night-build`.\n"
+    there = {".github/workflows/night-build.yml": "on: push\n"}
+    assert found(tmp_path / "a", page, path=".claude/commands/go.md", more=there) == []
+    assert found(tmp_path / "b", page, path=".claude/commands/go.md") != []

@@ -106,7 +106,7 @@ class Walk(msgspec.Struct):
     counted: set[str] = set()
     """The paths of things that documents count."""
     quoted: set[str] = set()
-    """Names such as `docs-writer` in the quotes of programs, which may define agents."""
+    """Names such as `docs-writer` in the quotes of programs, which may define agents, and those of workflows."""
 
     def texts(self) -> Iterator[Text]:
         """Every text that may say something about agents, in the order of its path."""
@@ -155,6 +155,8 @@ class Walk(msgspec.Struct):
                     return
                 if thing_of(path) is not None:
                     self.counted.add(path)
+                if name.endswith((".yaml", ".yml")) and len(self.quoted) < _MOST_QUOTED:
+                    self.quoted.add(name.rpartition(".")[0])
                 if is_candidate(path):
                     yield path
             waiting += reversed(below)
