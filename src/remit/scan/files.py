@@ -62,6 +62,8 @@ _PAST = frozenset(
             "execplans",
             "roadmap",
             "sessions",
+            "sprints",
+            "trash",
         ),
     }
 )
