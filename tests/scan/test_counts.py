@@ -91,7 +91,7 @@ def test_how_many_are_listed_below(text: str, sizes: set[int]):
         ("README.md", "It has 3+ skills and 5 agents.", []),
         ("README.md", "We added 6 skills and 5 agents.", []),
         ("docs/report.md", "It has 6 skills and 5 agents.", []),
-        (".trash/notes.md", "It has 6 skills and 5 agents.", []),
+        ("docs/sprints/notes.md", "It has 6 skills and 5 agents.", []),
         ("docs/guide.md", "All 7 agents wait.", ["the text speaks of 7 agents; `.claude/agents` defines 5"]),
         ("app/notes.md", "All 7 agents wait.", []),
         (
