@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from remit.enforce import database_look, find_look, format_look, git_look, paths
+from remit.enforce import find_look, format_look, git_look, paths
 from tests.postgres import Postgres, running
 from tests.slow import slow_tests
 
@@ -48,7 +48,7 @@ def homeless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def patient() -> Iterator[None]:
     """A look at the disk or at git that a busy machine delays still ends: what it finds is tested, not when."""
     with pytest.MonkeyPatch.context() as patch:
-        for look in (database_look, find_look, format_look, git_look, paths):
+        for look in (find_look, format_look, git_look, paths):
             patch.setattr(look, "SECONDS", 60.0)
         yield
 

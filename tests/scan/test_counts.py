@@ -91,6 +91,7 @@ def test_how_many_are_listed_below(text: str, sizes: set[int]):
         ("README.md", "It has 3+ skills and 5 agents.", []),
         ("README.md", "We added 6 skills and 5 agents.", []),
         ("docs/report.md", "It has 6 skills and 5 agents.", []),
+        ("docs/sprints/notes.md", "It has 6 skills and 5 agents.", []),
         ("docs/guide.md", "All 7 agents wait.", ["the text speaks of 7 agents; `.claude/agents` defines 5"]),
         ("app/notes.md", "All 7 agents wait.", []),
         (
@@ -263,6 +264,7 @@ def test_small_numbers_that_point_to_a_folder(tmp_path: Path, text: str, texts: 
         ("README.md", "Eleven agents bake bread.", True),
         ("README.md", "The bakery is 11 AI agents.", True),
         ("README.md", "| Speed | 11 agents bake |", False),
+        ("docs/design.md", "The bakery is 11 AI agents.", False),
         ("README.md", "Spawn 11 agents.", False),
         ("README.md", "A tool of others that supports\n11 agents in one place.", False),
         ("README.md", "**Optional agents (11)**: many.", False),

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import time
 from pathlib import Path
 
 import pytest
 
+from remit.scan.files import Text
+from remit.scan.inline import enumerated
+from remit.scan.markdown import read_markdown
+from remit.scan.paths import paths_named
 from remit.scan.survey import scan
 from tests.scan.repositories import definition, write
 
@@ -19,8 +24,31 @@ KIT = {
     "shop/prices.toml": "x = 1\n",
     ".gitignore": ".claude/kept/\n",
 }
-TREE = "# Layout of agents\n\n```\nkit/\n├── .claude/\n│   ├── guide.md\n│   ├── oven.md\n│   ├── rules/\n│   │   └── flour.md\n│   ├── scripts/\n│   │   └── weigh.py\n│   └── {}\n└── shop/\n```\n"
-TABLE = "# Files of the agents\n\n| File | Use |\n|---|---|\n| `.claude/guide.md` | x |\n| `.claude/oven.md` | x |\n| `.claude/rules/flour.md` | x |\n| `shop/prices.toml` | x |\n| `{}` | {} |\n"
+TREE = """# Layout of agents
+
+```
+kit/
+├── .claude/
+│   ├── guide.md
+│   ├── oven.md
+│   ├── rules/
+│   │   └── flour.md
+│   ├── scripts/
+│   │   └── weigh.py
+│   └── {}
+└── shop/
+```
+"""
+TABLE = """# Files of the agents
+
+| File | Use |
+|---|---|
+| `.claude/guide.md` | x |
+| `.claude/oven.md` | x |
+| `.claude/rules/flour.md` | x |
+| `shop/prices.toml` | x |
+| `{}` | {} |
+"""
 
 
 @pytest.mark.parametrize(
@@ -42,6 +70,11 @@ TABLE = "# Files of the agents\n\n| File | Use |\n|---|---|\n| `.claude/guide.md
         ("# Agents\n\n```\nLEAK .claude/scripts/bake.py\n```\n", []),
         ("# Agents\n\n```sh\npython .claude/scripts/bake.py\n```\n", [".claude/scripts/bake.py"]),
         ("# Agents\n\nOnly `docs/*` and `.claude/scripts/bake.py` may change.\n", []),
+        ("# Agents\n\n| Thing | Example |\n|---|---|\n| Script | `.claude/scripts/bake.py` |\n", []),
+        (
+            "# Agents\n\n| Thing | Where |\n|---|---|\n| Script | `.claude/scripts/bake.py` |\n",
+            [".claude/scripts/bake.py"],
+        ),
         ("# Agents\n\nIt writes `.claude/scripts/bake.py`.\n", []),
         ("# Agents\n\nRun `.cursor/scripts/bake.py`.\n", []),
         ("# Agents\n\nRead `.claude/bread.md`.\n", []),
@@ -61,3 +94,16 @@ def test_what_an_agent_reads_at_work_may_lie_in_another_repository(tmp_path: Pat
     text = "# Bake\n\nAs an agent, read `.claude/bread.md`, `.claude/guide.md` and `.claude/oven.md`.\n"
     survey = scan(str(write(tmp_path, {**KIT, ".claude/commands/bake.md": text})), today=datetime.date(2026, 11, 19))
     assert [one.text for one in survey.findings if one.code == "missing-file"] == []
+
+
+@pytest.mark.parametrize(
+    "form", ["{}\n", "```\n├── .claude/\n│   ├── {}\n```\n", "| Skill | Use |\n|---|---|\n| {} | x |\n"]
+)
+@pytest.mark.parametrize("long", ["a/", ".claude/a", "Agents", "a.b", "`a.", "│   ", "a, ", "Agents: ", "("])
+def test_long_lines_take_no_long_time(form: str, long: str):
+    text = Text("README.md", form.format(long * 4_000))
+    document = read_markdown(text.text)
+    began = time.process_time()
+    list(paths_named(text, document))
+    list(enumerated(document))
+    assert time.process_time() - began < 2

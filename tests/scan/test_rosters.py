@@ -162,27 +162,28 @@ def test_who_manages_a_matter_leads_nobody_and_a_whole_team_is_enough(tmp_path: 
     assert found(tmp_path / "b", page, more=copy) == []
 
 
-THINGS = {
-    f".claude/skills/{name}/SKILL.md": f"# {name}\n"
-    for name in ("knead-dough", "grind-corn", "carry-sacks", "tan-hides")
-}
+TASKS = ("knead-dough", "grind-corn", "carry-sacks", "tan-hides")
+THINGS = {f".claude/skills/{name}/SKILL.md": f"# {name}\n" for name in TASKS}
+FIVE = "Agents: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller"
+COLUMN = "| Skill | Use |\n|---|---|\n| `knead-dough` · `grind-corn` | x |\n| `carry-sacks` | x |\n"
+NUMBERED = "| # | Skill ID |\n|---|---|\n| 1 | knead-dough |\n| 2 | grind-corn |\n| 3 | carry-sacks |\n"
 
 
 @pytest.mark.parametrize(
     ("page", "texts"),
     [
         (
-            "# Kit\n\n- Agents: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller (plus one of the host)\n",
+            f"# Kit\n\n- {FIVE} (plus one of the host)\n",
             ["no-section: a document lists the agents; not `db-expert`"],
         ),
-        ("# Kit\n\n- Agents: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller and more\n", []),
+        (f"# Kit\n\n- {FIVE} and more\n", []),
         (
-            "# Kit\n\n- Agents: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller\n\nAlso `db-expert`.\n",
+            f"# Kit\n\n- {FIVE}\n\nAlso `db-expert`.\n",
             [],
         ),
         ("# Kit\n\n- Agents at work: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller\n", []),
         (
-            "# Kit\n\n**Agents:** `code-reviewer`, `doc-writer`, `test-runner`, `db-expert`, `oven-keeper`, `flour-miller`, `api-expert`\n",
+            f"# Kit\n\n{FIVE.replace('Agents:', '**Agents:** db-expert,')}, `api-expert`\n",
             ["undefined-name: among the agents, without a definition: `api-expert`"],
         ),
         (
@@ -194,15 +195,19 @@ THINGS = {
             ["undefined-name: among the skills, and nowhere here: `weave-cloth`"],
         ),
         (
-            "# Skills (load by themselves)\n\n| Skill | Use |\n|---|---|\n| `knead-dough` · `grind-corn` | x |\n| `carry-sacks` | x |\n",
+            f"# Skills (load by themselves)\n\n{COLUMN}",
             ["no-section: a document lists the skills of `.claude/skills`; not `tan-hides`"],
         ),
         (
-            "# Skills (optional)\n\n| Skill | Use |\n|---|---|\n| `knead-dough` · `grind-corn` | x |\n| `carry-sacks` | x |\n",
+            "# Skills\n\nSkills: `knead-dough`, `grind-corn`, `carry-sacks`, `hides`\n",
             [],
         ),
         (
-            "# Skills\n\n| # | Skill ID | Use |\n|---|---|---|\n| 1 | knead-dough | x |\n| 2 | grind-corn | x |\n| 3 | carry-sacks | x |\n",
+            f"# Skills (optional)\n\n{COLUMN}",
+            [],
+        ),
+        (
+            f"# Skills\n\n{NUMBERED}",
             ["no-section: a document lists the skills of `.claude/skills`; not `tan-hides`"],
         ),
     ],
@@ -210,3 +215,38 @@ THINGS = {
 def test_enumerations_in_a_line_and_in_cells(tmp_path: Path, page: str, texts: list[str]):
     more = {f".claude/agents/{name}.md": definition(name, "Read") for name in ("oven-keeper", "flour-miller")}
     assert found(tmp_path, page, path="README.md", more={**THINGS, **more}) == texts
+
+
+ROLES = """# Who does what
+
+| Role | Skills |
+|---|---|
+| cook | `{}knead-dough`, `{}grind-corn` |
+| mate | `{}carry-sacks` |
+| hand | {} |
+"""
+
+
+@pytest.mark.parametrize(
+    ("prefix", "last", "texts"),
+    [
+        ("", "`weave-cloth`", ["undefined-name: among the skills, and nowhere here: `weave-cloth`"]),
+        ("", "—", []),
+        ("", "`tan-hides`", []),
+        ("", "whatever there is", []),
+        ("mill-", "`mill-weave-cloth`", ["undefined-name: among the skills, and nowhere here: `mill-weave-cloth`"]),
+        ("mill-", "`mill-tan-hides`", []),
+        ("mill-", "`mill-tan`", []),
+    ],
+)
+def test_a_column_that_gives_skills(tmp_path: Path, prefix: str, last: str, texts: list[str]):
+    page = ROLES.format(prefix, prefix, prefix, last)
+    more = {**THINGS, ".claude/skills/tan/SKILL.md": "# tan\n"} if "tan`" in last else THINGS
+    assert found(tmp_path, page, path="README.md", more=more) == texts
+
+
+def test_work_may_be_handed_to_a_workflow(tmp_path: Path):
+    page = "# Agents\n\nDelegate to `night-build`.\n"
+    there = {".github/workflows/night-build.yml": "on: push\n"}
+    assert found(tmp_path / "a", page, path=".claude/commands/go.md", more=there) == []
+    assert found(tmp_path / "b", page, path=".claude/commands/go.md") != []

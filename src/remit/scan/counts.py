@@ -34,7 +34,8 @@ _HEADING = re.compile(r"\s{0,3}(#{1,6})\s")
 _BOUND = re.compile(r"[\w.-]/[`*]*\s*(?:[#(（|:]|//|<-|←|—|–|-)?\s*$")
 """What ends with a folder, and at most a mark behind it."""
 _POINTS = re.compile(
-    rf"\s*[,(（]?\s*(?:{'|'.join(sorted(words('pointing', '')))})\s+(?:the\s+)?[`(\[]{{0,2}}(?:\./)?((?:\.?[\w-]+/)*\.?[\w-]+(?:\.jsonc?)?)/?",
+    rf"\s*[,(（]?\s*(?:{'|'.join(sorted(words('pointing', '')))})\s+(?:the\s+)?[`(\[]{{0,2}}(?:\./)?"
+    r"((?:\.?[\w-]+/)*\.?[\w-]+(?:\.jsonc?)?)/?",
     re.IGNORECASE,
 )
 """What names, right behind a number and its noun, where that lies: "3 servers (see `.mcp.json`)"."""
@@ -107,7 +108,7 @@ class Count(msgspec.Struct, frozen=True):
     under: frozenset[str]
     """The words of the headings above it, and of the path of its page."""
     headings: frozenset[str]
-    """The same, but for a page that some program reads: `CLAUDE.md` may speak of every program."""
+    """The same, but for a page that some program reads by its name: it may speak of every program."""
     bound: bool
     """Whether it stands right behind the name of a folder: `skills/ (12)`."""
     named_first: bool = False

@@ -62,6 +62,8 @@ _PAST = frozenset(
             "execplans",
             "roadmap",
             "sessions",
+            "sprints",
+            "trash",
         ),
     }
 )
@@ -73,9 +75,6 @@ _NUMBERING = re.compile(r"^[\d._-]+")
 _TEAM_FILE = re.compile(
     r"(?:^|[/._-])(?:agents?|roles?|teams?|crew|permissions?|access|capabilities)[\w-]*(?:\.config)?\.(?:ya?ml|jsonc?|toml)$",
     re.IGNORECASE,
-)
-_MANIFEST = re.compile(
-    r"(?:^|/)(?:\.[\w-]+-plugin|\.github/plugin)/(?:plugin|marketplace)\.json$|^(?:plugin|package|gemini-extension)\.json$"
 )
 _OF_AGENTS = re.compile(
     rb"agent_id|tools_allowed|^[ ]{0,6}[\"']?(?:sub-?)?(?:agents?|roles?|team|crew|members|permissions)[\"']?:[ ]*(?:#.*)?$",
@@ -109,7 +108,7 @@ class Walk(msgspec.Struct):
     counted: set[str] = set()
     """The paths of things that documents count."""
     quoted: set[str] = set()
-    """Names such as `docs-writer` in the quotes of programs, which may define agents."""
+    """Names such as `docs-writer` in the quotes of programs, which may define agents, and those of workflows."""
 
     def texts(self) -> Iterator[Text]:
         """Every text that may say something about agents, in the order of its path."""
@@ -158,6 +157,8 @@ class Walk(msgspec.Struct):
                     return
                 if thing_of(path) is not None:
                     self.counted.add(path)
+                if name.endswith((".yaml", ".yml")) and len(self.quoted) < _MOST_QUOTED:
+                    self.quoted.add(name.rpartition(".")[0])
                 if is_candidate(path):
                     yield path
             waiting += reversed(below)
@@ -246,4 +247,4 @@ def is_team_file(path: str) -> bool:
 
 def is_manifest(path: str) -> bool:
     """Whether a file is the manifest of a plugin, of a marketplace or of the repository's package."""
-    return _MANIFEST.search(path) is not None
+    return any(re.search(one, path) is not None for one in words("manifests", ""))

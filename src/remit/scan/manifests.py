@@ -1,4 +1,4 @@
-"""Manifests of plugins and of their marketplaces: what their descriptions count, and the files and plugins they name."""
+"""Manifests of plugins and marketplaces: what their descriptions count, and the files and plugins that they name."""
 
 from __future__ import annotations
 

@@ -143,3 +143,23 @@ def _cells(line: str) -> tuple[str, ...]:
             cell += character
     cells.append(cell.strip())
     return tuple(cells[:WIDEST])
+
+
+def example_rows(text: str) -> frozenset[int]:
+    """The lines of tables whose head says that they give examples, or names to be replaced."""
+    found: set[int] = set()
+    within = inside = False
+    for number, line in enumerate(text.split("\n"), 1):
+        row = line.lstrip().startswith("|")
+        if row and not inside:
+            within = _EXAMPLES.search(line[:LONGEST]) is not None
+        inside = row
+        if row and within:
+            found.add(number)
+    return frozenset(found)
+
+
+_EXAMPLES = re.compile(
+    r"\b(?:examples?|samples?|placeholders?|e\.g|beispiele?|ejemplos?|exemples?|exemplos?)\b|示例|예시|例",
+    re.IGNORECASE,
+)

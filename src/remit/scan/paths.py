@@ -8,17 +8,15 @@ from collections.abc import Iterator
 import msgspec
 
 from remit.scan.files import Text
-from remit.scan.markdown import Document
+from remit.scan.markdown import Document, example_rows
 from remit.scan.model import Place
 from remit.scan.vocabulary import bare, section, words
 
 _PROGRAMS = "|".join(
-    re.escape(one)
-    if one != ".github"
-    else r"\.github(?=/(?:agents|prompts|instructions|skills|chatmodes|hooks|plugin|copilot-)|$)"
+    f"{re.escape(one)}(?=/(?:{parts})|$)" if (parts := section("parts_for_agents").get(one)) else re.escape(one)
     for one in sorted({*section("programs").values(), ".agents"})
 )
-"""The hidden folders of programs that start agents; of GitHub's, only what is for them."""
+"""The hidden folders of programs that start agents."""
 _FILE = re.compile(
     rf"(?<![\w/.~$}}>*{{\\-])(?:\./)?((?:{_PROGRAMS})/(?:[\w-]+/)*[\w.-]+\.(?:md|mdc|py|sh|js|mjs|cjs|ts|ps1|json|ya?ml|toml))\b(?![\w*/])"
 )
@@ -26,10 +24,13 @@ _ENTRY = re.compile(
     r"^([\s│|]*(?:[├└][─\s-]*|[+`|]--+\s*)?)(?:[^\w\s.#|(]+\s)?(\.?[\w@][\w.@-]*(?:/[\w.-]+)*/?)(?=\s|$)(.*)"
 )
 _CELL = re.compile(r"`(?:\./)?((?:\.?[\w-]+/)*\.?[\w.-]+(?:/|\.\w{1,5}))`")
-_TEAM = re.compile(rf"^(?:{_PROGRAMS})/|(?:^|/)(?:AGENTS|CLAUDE|GEMINI)\.md$|(?:^|/)(?:agents|skills)/")
+_TEAM = re.compile(rf"^(?:{_PROGRAMS})/|(?:^|/)(?:agents|skills)/")
 _RUNS = re.compile(r"^\s*(?:\$ )?(?:python3?|node|bash|sh|zsh|pwsh|npx|tsx|bun|deno run|uv run) ")
 _GLOB = re.compile(r"/\*")
 """What makes a line one about patterns of paths."""
+_NAMES = re.compile(r"`[^`]*`|(?<![\w.-])[\w.-]*/[\w./-]*|(?<![\w-])[\w-]+\.\w{2,4}\b")
+"""What of a line is the name of a file, and says nothing of it."""
+_LONGEST = 1_000
 _MOST = 200
 
 
@@ -51,7 +52,7 @@ def paths_named(text: Text, document: Document) -> Iterator[Drawn]:
             found = [
                 (match[1], Place(text.path, row.line))
                 for row in rows
-                if (match := _CELL.fullmatch(row.cells[column].strip()))
+                if (match := _CELL.fullmatch(row.cells[column][:200].strip()))
             ]
             if len(found) >= 4 and len(found) >= 0.8 * len(rows) and any(_TEAM.search(path) for path, _ in found):
                 yield Drawn("table", tuple(found[:_MOST]), text.path)
@@ -63,8 +64,9 @@ def paths_named(text: Text, document: Document) -> Iterator[Drawn]:
 def _in_text(text: Text) -> Iterator[tuple[str, Place]]:
     """The files of a program's folder that lines name; of lines of code, only what they run."""
     fenced = False
+    examples = example_rows(text.text)
     for number, raw in enumerate(text.text.split("\n"), 1):
-        line = raw[:1_000]
+        line = raw[:_LONGEST] if number not in examples else ""
         fenced ^= line.lstrip().startswith(("```", "~~~"))
         if "." in line and (not fenced or _RUNS.search(line)) and not _GLOB.search(line) and not _is_absent(line):
             for match in _FILE.finditer(line):
@@ -78,7 +80,7 @@ def _trees(text: Text, document: Document) -> Iterator[Drawn]:
             continue
         above: list[tuple[int, str]] = []
         found: list[tuple[str, Place]] = []
-        for number, line in enumerate(block.text.split("\n")[:1_000], block.line):
+        for number, line in enumerate(block.text.split("\n")[:2_000], block.line):
             match = _ENTRY.match(line[:400])
             if match is None:
                 continue
@@ -95,11 +97,11 @@ def _trees(text: Text, document: Document) -> Iterator[Drawn]:
 
 def _is_absent(line: str) -> bool:
     """Whether a line says that a file is made, kept on one machine, or may be missing."""
-    return _ABSENT.search(re.sub(r"`[^`]*`|[\w.-]*/[\w./-]*|[\w-]+\.\w{2,4}\b", "", bare(line))) is not None
+    return _ABSENT.search(_NAMES.sub("", bare(line[:_LONGEST]))) is not None
 
 
-_ABSENT = re.compile(
-    rf"\b(?:{'|'.join(map(re.escape, sorted(words('made_later', 'whole'))))})\b"
-    rf"|\b(?:{'|'.join(sorted(words('made_later', 'begins'))).lower()})|{'|'.join(sorted(words('made_later', 'unspaced')))}",
-    re.IGNORECASE,
-)
+def _any(key: str) -> str:
+    return "|".join(re.escape(one) for one in sorted(words("made_later", key)))
+
+
+_ABSENT = re.compile(rf"\b(?:{_any('whole')})\b|\b(?:{_any('begins')})|{_any('unspaced')}", re.IGNORECASE)

@@ -11,7 +11,7 @@ import msgspec
 from remit.scan.files import Text
 from remit.scan.inline import enumerated, names_of_cell
 from remit.scan.inventory import thing_of
-from remit.scan.markdown import Document, Row, Table
+from remit.scan.markdown import Document, Row, Table, example_rows
 from remit.scan.model import Account, Kind, Place
 from remit.scan.names import Names, key_of, parts_of
 from remit.scan.vocabulary import bare, is_heading, section, without_emoji, words
@@ -302,12 +302,14 @@ def _of_things(text: Text, document: Document, things: Mapping[str, frozenset[st
             if names:
                 place = Place(text.path, names[0][1])
                 yield Roster(tuple(names), "table", place, headings, cut=_is_cut(names), kind=kind)
-    for line in enumerated(document):
-        names = [(name, line.line) for name in line.names]
-        for kind in kinds_of(line.label):
+    for table in document.tables:
+        yield from _columns_of_things(text, table, things)
+    for one in enumerated(document):
+        names = [(name, one.line) for name in one.names]
+        for kind in kinds_of(one.label):
             if _mostly(names, things.get(kind, frozenset())):
-                headings = (line.label, *line.headings[:-3:-1])
-                yield Roster(tuple(names), "inline", Place(text.path, line.line), headings, kind=kind)
+                headings = (one.label, *one.headings[:-3:-1])
+                yield Roster(tuple(names), "inline", Place(text.path, one.line), headings, kind=kind)
     items: dict[tuple[tuple[str, ...], str], list[tuple[str, int]]] = {}
     explained = {line.line for line in document.lines if line.item and _EXPLAINED.match(line.text)}
     cut: set[tuple[tuple[str, ...], str]] = set()
@@ -363,9 +365,32 @@ def _thing_in(cell: str) -> list[str]:
     return [name[1]] if name is not None else []
 
 
+def _columns_of_things(text: Text, table: Table, things: Mapping[str, frozenset[str]]) -> Iterator[Roster]:
+    """The names of skills or commands that a table gives each agent, or each task, in a column of its own."""
+    for column in range(1, min(12, len(table.head.cells))):
+        head = bare(table.head.cells[column])
+        for kind in kinds_of(head) if len(head.split()) <= 3 else ():
+            cells = [(re.split(r"\s*[,/·+]\s*|<br\s*/?>", row.cells[column].strip()), row.line) for row in table.rows]
+            names = [(name.strip("` *"), line) for parts, line in cells for name in parts if name.strip("` *—–-")]
+            unique = list({thing_key(name): (name, line) for name, line in reversed(names)}.values())[::-1]
+            if all(_ONE_THING.fullmatch(name) for name, _ in unique) and _mostly(unique, things.get(kind, frozenset())):
+                yield Roster(tuple(unique), "column", Place(text.path, table.head.line), (), kind=kind)
+
+
+_ONE_THING = re.compile(r"/?[a-z][a-z0-9]*(?:[-_:][a-z0-9]+)*")
+
+
 def _mostly(names: Sequence[tuple[str, int]], known: frozenset[str]) -> bool:
-    right = sum(thing_key(name) in known for name, _ in names)
+    """Whether most names are known: as they are, or without the prefix that all of them share."""
+    keys = [thing_key(name) for name, _ in names]
+    right = max(sum(key in known for key in one) for one in (keys, without_prefix(keys)))
     return right >= 3 and right >= 0.7 * len(names)
+
+
+def without_prefix(keys: Sequence[str]) -> list[str]:
+    """The keys without the first word that all of them share; none if they share none."""
+    shared = {key.partition("-")[0] for key in keys}
+    return [key.partition("-")[2] for key in keys] if len(shared) == 1 and len(keys) > 1 else []
 
 
 _THING = re.compile(r"^\W{0,4}[`*\[]{0,4}\s*(/?[\w][\w./:-]*)[`*\]]*(?:\([^)]*\))?(?:\s+`?[<\[(].*)?[`*]*\s*$")
@@ -451,6 +476,7 @@ _DRAWN_LEAF = re.compile(
 
 def _mentions(text: Text) -> Iterator[Mention]:
     fenced = False
+    examples = example_rows(text.text)
     if text.text.startswith("---\n") and re.search(r"(?:^|/)(?:prompts|commands?)/", text.path):
         head = text.text[4 : max(4, text.text.find("\n---", 4))][:4000]
         if (named := _RUN_BY.search(head)) is not None:
@@ -466,7 +492,8 @@ def _mentions(text: Text) -> Iterator[Mention]:
         if "@" in line and not fenced:
             for match in _AT.finditer(line):
                 yield Mention(match[1], "at", Place(text.path, number))
-        if not fenced and any(folder in line for folder in _FOLDERS_OF_THINGS) and not _is_made(line):
+        told = not fenced and number not in examples and any(folder in line for folder in _FOLDERS_OF_THINGS)
+        if told and not _is_made(line):
             links = list(_LINK.finditer(line))
             for match in links:
                 yield Mention(match[1], "link", Place(text.path, number))

@@ -171,7 +171,25 @@ def _once(findings: Sequence[Finding]) -> list[Finding]:
         elif before is not None and _RANK[before.weight] <= _RANK[one.weight]:
             continue
         told[key] = one
-    return list(told.values())
+    return _without_repeats(list(told.values()))
+
+
+def _without_repeats(findings: list[Finding]) -> list[Finding]:
+    """The findings without those about names that another one calls undefined in the same places."""
+    names = {n: frozenset(re.findall(r"`([^`]+)`", one.text)) for n, one in enumerate(findings)}
+    by_place: dict[Place, list[int]] = {}
+    for n, one in enumerate(findings):
+        for place in one.places[:1] if one.code == "undefined-name" else ():
+            by_place.setdefault(place, []).append(n)
+    again = {
+        n
+        for same in by_place.values()
+        for at, n in enumerate(same)
+        if any(
+            names[n] <= names[other] and set(findings[n].places) <= set(findings[other].places) for other in same[:at]
+        )
+    }
+    return [one for n, one in enumerate(findings) if n not in again]
 
 
 _NAMES_ITS_SUBJECT = ("undefined-name", "missing-file", "count-mismatch")

@@ -19,6 +19,10 @@ from remit.scan.sums import Sum
 from remit.scan.vocabulary import section, words
 
 _MOST = 12
+_FIRST_PAGE = re.compile(
+    rf"^(?:[^/]+/)?(?:{'|'.join(sorted(words('first_pages', '')))})(?:[._-][\w-]+)?\.md$", re.IGNORECASE
+)
+"""The pages that introduce a repository."""
 _LARGE = 8
 """From here on a number in a sentence is hardly that of some agents at work."""
 
@@ -203,9 +207,11 @@ def _against(
 
 
 def _is_alone(count: Count) -> bool:
-    """Whether a number can only mean all there are: a large one, or one that begins a sentence, with no word to limit it."""
+    """Whether a number can only mean all: large, or at the beginning of a sentence, with no word to limit it."""
     if count.form is not Form.SENTENCE or count.table or count.kind in ("hooks", "tools", "plugins"):
         return False
+    if _FIRST_PAGE.search(count.place.file) is None:
+        return False  # a page about something else may tell how it was, or will be
     if count.said in count.listed or (count.named_first and count.before):
         return False  # the list says what it counts; the words before a noun say which of them
     plain = set(count.about) <= words("counts_whole", "") | words("own_agents", "") | set(NUMBERS)

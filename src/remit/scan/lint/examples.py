@@ -17,7 +17,8 @@ _TOTAL = re.compile(
     r"\b(?P<part>\d{1,4})/(?P<total>\d{1,4}) tools\b|\btotal_?tools[\"']?\s*[:=]\s*(?P<whole>\d{1,4})\b", re.IGNORECASE
 )
 _OWN = re.compile(
-    r"\b(?P<part>\d{1,4})/\d{1,4} tools accessible\b|\baccessible_?tools[\"']?\s*[:=]\s*(?P<whole>\d{1,4})\b", re.IGNORECASE
+    r"\b(?P<part>\d{1,4})/\d{1,4} tools accessible\b|\baccessible_?tools[\"']?\s*[:=]\s*(?P<whole>\d{1,4})\b",
+    re.IGNORECASE,
 )
 _CALLER = re.compile(r"\b[A-Z]\w*\.([A-Z][A-Z0-9_]{2,60})\b")
 _GROUP = re.compile(r"^[ \t]*[-*][ \t]+`?(\w{2,40})`?:[ \t]*(\d{1,3}) tools?[ \t]*$", re.MULTILINE)

@@ -14,7 +14,7 @@ from remit.scan.vocabulary import words
 
 _MOST = 6
 _SCRIPT = re.compile(r"\.(?:py|sh|js|mjs|cjs|ts|ps1)$")
-_THINGS = re.compile(r"(?:^|/)(?:agents?|chatmodes|skills?|commands?|hooks|prompts|instructions)/")
+_THINGS = re.compile(r"(?:^|/)(?:agents?|chatmodes|skills?|commands?|hooks|prompts|instructions|rules)/")
 _WORK = re.compile(r"(?:^|/)(?:skills?|commands?|agents?|prompts|workflows|rules|instructions|protocols)/")
 """Where pages tell an agent what to do, often in another repository."""
 

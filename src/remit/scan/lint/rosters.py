@@ -21,6 +21,7 @@ from remit.scan.rosters import (
     parts_of_text,
     shape,
     thing_key,
+    without_prefix,
 )
 from remit.scan.vocabulary import words
 
@@ -210,6 +211,7 @@ def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
     for roster in page.things:
         if not roster.cut:
             by_kind.setdefault(roster.kind, []).append(roster)
+        prefixed = bool(without_prefix([thing_key(name) for name, _ in roster.names]))
         wrong = [
             (name, line)
             for name, line in roster.names
@@ -219,6 +221,7 @@ def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
             and ":" not in name
             and not is_invented(name.lstrip("/"))
             and not any(_is_part(key, other) for other in known)
+            and not (prefixed and key.partition("-")[2] in known)
         ]
         if wrong:
             text = f"among the {roster.kind}, and nowhere here: {listing([name for name, _ in wrong], _MOST)}"
@@ -240,7 +243,9 @@ def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
         ):
             continue  # all of one of the folders
         for folder, members in sorted(folders.items()):
-            absent = sorted(key for key in members - listed if not page.names(key))
+            absent = sorted(
+                key for key in members - listed if not page.names(key) and not any(_is_part(key, one) for one in listed)
+            )
             renamed = kind == "skills" and len(listed - known) >= len(absent)  # a head may give another name
             if len(listed & members) >= max(3, 0.7 * len(members)) and absent and not renamed:
                 text = f"a document lists the {kind} of `{folder}`; not {listing(absent, _MOST)}"
