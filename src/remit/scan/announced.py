@@ -56,6 +56,7 @@ def announced_in(path: str, text: str, document: Document) -> Iterator[Announced
             said, what, listed = one
             yield Announced(said, what, _nearest(said, listed), Place(path, line.line))
     yield from _numbered(path, document)
+    yield from _described(path, document)
 
 
 def _labelled(written: str, rows: Sequence[str], at: int) -> tuple[int, str, frozenset[int]] | None:
@@ -100,6 +101,22 @@ def _is_wrong(said: int, what: str, listed: frozenset[int]) -> bool:
 
 def _nearest(said: int, listed: frozenset[int]) -> int:
     return min(listed, key=lambda number: (abs(number - said), number))
+
+
+def _described(path: str, document: Document) -> Iterator[Announced]:
+    """ "A four-layer design:" over a list each of whose items is said to be a layer."""
+    for line in [one for one in document.lines[:400] if bare(one.text).rstrip(" *_").endswith((":", "："))][:_MOST]:
+        for match in _SERIES.finditer(bare(line.text[:_LONGEST])):
+            noun = re.compile(rf"\b{re.escape(match['noun'])}\b", re.IGNORECASE)
+            lists: dict[tuple[str, ...], list[str]] = {}
+            for one in document.lines:
+                if one.item and one.line > line.line and one.headings[: len(line.headings)] == line.headings:
+                    lists.setdefault(one.headings, []).append(one.text[:_LONGEST])
+            whole = [items for items in lists.values() if len(items) > 1 and all(map(noun.search, items))]
+            said = NUMBERS.get(match["said"].lower()) or int(match["said"])
+            if len(whole) == 1 and _is_wrong(said, match["noun"], frozenset({len(whole[0])})):
+                yield Announced(said, f"{match['noun'].lower()}s", len(whole[0]), Place(path, line.line))
+                return
 
 
 def _numbered(path: str, document: Document) -> Iterator[Announced]:

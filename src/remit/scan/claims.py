@@ -26,7 +26,7 @@ _READ_ONLY = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"\b(?:a|an|the|this|strictly|purely|is|are|runs?|operates?|in) (?:(?:strictly|purely|specialist|specialized|dedicated|independent|senior) )?read[- ]only (?:code[- ]|security )?{_WORK}\b",
+        rf"\b(?:a|an|the|this|strictly|purely|is|are|runs?|operates?|in) (?:(?:strictly|purely|specialist|specialized|dedicated|independent|senior) )?read[- ]only (?:code[- ]|security )?{_WORK}\b(?! (?:process|phase|step|stage|pass|task|workflow)\b)",
         re.IGNORECASE,
     ),
     # "Never edit or write files (read-only agent)"
@@ -50,11 +50,26 @@ _READS = re.compile(
 )
 """What stands alone in a cell, in languages that write it otherwise."""
 _CHANGES = re.compile(r"\b(?:modif|edit|chang|alter|touch|writ|creat)", re.IGNORECASE)
+_ELSEWHERE = (
+    # "changes no file" and "read-only agent" in other languages
+    r"kein(?:en|erlei)? Schreibzugriff|\b(?:(?:ver)?ändert|bearbeitet|schreibt|modifiziert) (?:(?:niemals|nie) (?:eine )?|keine(?:rlei)? )Datei(?:en)?\b"
+    r"|\b(?:niemals|nie|keine) Dateien (?:zu )?(?:(?:ver)?ändern|schreiben|bearbeiten)|\bnur lesende[rn]? (?:Agent|Prüfer)",
+    r"\b(?:no|nunca|jamás) (?:modifica|edita|escribe|cambia|crea)r? (?:ning[uú]n |los |ni un )?(?:archivos?|ficheros?|nada)\b|\bsin (?:modificar|editar|cambiar) (?:ning[uú]n )?(?:archivos?|ficheros?|nada)\b"
+    r"|\bagente de s[oó]lo lectura\b",
+    r"\b(?:não|nunca|jamais) (?:modifica|edita|altera|escreve|muda|cria)r? (?:nenhum |os )?(?:arquivos?|ficheiros?|nada)\b|\bsem (?:modificar|editar|alterar) (?:nenhum )?(?:arquivos?|ficheiros?|nada)\b"
+    r"|\bagente (?:de )?(?:somente|apenas) leitura\b",
+    r"\bn[e'’] ?(?:modifie|change|édite|écrit|altère|touche)[sz]? (?:jamais|aucun|pas de fichiers?|rien)\b|\bsans (?:modifier|changer|éditer|toucher) (?:aucun|de) fichiers?\b|\bagent (?:en )?lecture seule\b",
+    r"\bnon (?:modifica|cambia|scrive) (?:mai|nessun|alcun) file\b|\bagente (?:di |in )?sola lettura\b",
+    r"\bне (?:изменяет|меняет|редактирует|пишет|правит) (?:никакие |никаких )?(?:файлы|файлов|файла)\b|\bагент только для чтения\b",
+    r"不(?:会|得|能|可以?|准)?(?:修改|更改|编辑|改动|写入)(?:任何|所有)?(?:文件|代码|檔案)(?!以外|之外)|只读(?:代理|智能体|审查|分析|模式|角色|agent)",
+    r"읽기 전용 (?:에이전트|검토자|분석가|리뷰어|모드|분석|검토|검사)|(?:파일|코드)[을를은는]?\s?(?:절대 |전혀 )?(?:수정|변경|편집|작성)하지 (?:않|마)",
+    r"(?:ファイル|コード)を(?:一切|決して)?(?:変更|編集|修正|書き換え)(?:し|え)?(?:ない|ません)|読み取り専用(?:の)?(?:エージェント|モード|レビュー|分析)",
+)
 _NOTHING_CHANGED = re.compile(
     rf"^(?:(?:the |this )?(?:agent|reviewer|it|you|he|she)?\s*)?(?:never|does not|doesn't|do not|cannot|can't|must not|will not|won't) {_NO_CHANGE}s?(?:,? (?:or |and )?{_NO_CHANGE}s?)* (?:any )?(?:files?|anything)\s*(?:[.!;,—–(]|$)"
     r"|\b(?:makes? no (?:changes|edits|modifications)(?: to (?:any )?files?)?|has no write access|no write access|without (?:modifying|changing|editing) (?:any )?files?|without making any (?:changes|edits|modifications))\s*(?:[.!;,)]|$)"
-    r"|kein(?:en)? Schreibzugriff|\bändert (?:niemals|nie|keine) (?:eine )?Dateien?|\b(?:no|nunca) (?:modifica|edita|escribe) (?:ning[uú]n )?archivos?\b|\b(?:não|nunca) (?:modifica|edita|altera) (?:nenhum )?arquivos?\b"
-    r"|\bne (?:modifie|change) (?:jamais|aucun)|不(?:会)?(?:修改|更改|编辑)任何(?:文件|代码)|只读(?:代理|智能体|审查)|읽기 전용 (?:에이전트|검토자|분석가|리뷰어)|(?:파일|코드)을?를? (?:절대 )?(?:수정|변경|편집)하지 않",
+    r"|\b(?:changes|modifies|edits|alters|touches|writes) (?:no (?:code or )?files?|nothing)\s*(?:[.!;,)]|$)"
+    + "".join(f"|{one}" for one in _ELSEWHERE),
     re.IGNORECASE,
 )
 _OWN = r"(?:(?:strictly |purely |fully )?read[- ]only|nur lesend|nur lesen|(?:en )?lecture seule|s[oó]lo lectura|(?:somente|apenas) leitura|sola lettura|只读|읽기 전용)"
@@ -74,12 +89,16 @@ _DESCRIBED = (
     re.compile(rf"^(?:performs?|does|provides?|conducts?) read[- ]only (?:code |security )?{_WORK}\b", re.IGNORECASE),
 )
 _HINT = re.compile(
-    r"read[- ]only|\bno\b|without|不|只读|kein|nie|nunca|não|jamais|않|\b(?:not|never|cannot)\b|n't\b", re.IGNORECASE
+    r"read[- ]only|\bno\b|nothing|without|不|只读|kein|nie|nunca|não|jam[aá]i?s|\bsem\b|\bsin\b|\bsans\b|\bne\b|\bn['’]|\bnon\b|\bне\b|않|지 마|ない|ません|読み取り|읽기"
+    r"|lectura|leitura|lecture|lettura|чтения|lesend|\b(?:not|never|cannot)\b|n't\b",
+    re.IGNORECASE,
 )
 _EXCEPT = re.compile(
     r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|(?:writ|sav|creat|stor)\w* [^.]{0,40}reports?|reports? files?|until|without (?:permission|approval|asking|confirmation)"
     r"|not read-only|isn't read-only|gated,? (?:[\w-]+,? ){0,3}(?:changes?|actions?|steps?|writes?|edits?)|dispatch|spawn|launch|invoke|give|grant|each agent|directly|before|if|when|by default|default\)|\+|read-only (?:on|over|for|towards?) |agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
     r"|\+ (?:create|write)|\(\+"
+    r"|\b(?:außer|ausser|ohne (?:Freigabe|Zustimmung|Rückfrage)|wenn|falls|außerhalb|salvo|excepto|a menos|fuera de|hasta que|sin (?:permiso|aprobación|confirmación)|si no|exceto|fora d[aeo]|sem (?:permissão|aprovação)"
+    r"|sauf|hors d|hormis|à moins|sans (?:accord|approbation|autorisation|permission)|eccetto|tranne|кроме|без (?:разрешения|согласия))\b|除了|除非|之外|以外|除外|未经|제외|외에|승인 없이|허락 없이|以外の|なしに|許可なく"
     rf"|(?!(?:agent|it|you|this|this agent|{_WORK})\b)\b[\w-]+ (?:is|are|stays?|remains?) (?:strictly |purely |always )*read-only",
     re.IGNORECASE,
 )
@@ -150,8 +169,18 @@ def claims_all_tools(text: str) -> bool:
     )
 
 
+_STILL_WRITES = re.compile(
+    r"\bseules? écritures? autorisées?|\bonly (?:permitted |allowed )?(?:writes?|files?) (?:allowed|permitted|(?:that )?you may write)"
+    r"|\b(?:may|can) only write (?:to|into|under|in)\b|\beinzig\w* (?:erlaubt\w* )?schreib|\búnic[ao]s? (?:escrituras?|archivos?) permitid",
+    re.IGNORECASE,
+)
+"""What a definition says that names the files which its agent may write after all."""
+
+
 def read_only_claim(head: Head, path: str) -> Claim | None:
-    """The first sentence of a definition that calls the agent read-only."""
+    """The first sentence of a definition that calls the agent read-only, if no other names an exception."""
+    if _STILL_WRITES.search(head.body[:60_000]):
+        return None
     description = head.values.get("description")
     if isinstance(description, str) and len(description) < 4000:
         # examples in a description are about other things

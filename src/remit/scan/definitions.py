@@ -6,23 +6,26 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from remit.scan.answers import ASK, answers
+from remit.scan.answers import ASK, answers, settled
 from remit.scan.claims import all_tools_claim, read_only_claim, writes_reports
 from remit.scan.files import Text
 from remit.scan.front_matter import Head, read_head
 from remit.scan.handovers import listed_in
 from remit.scan.model import Account, Command, Entry, Extent, Kind, Mark, Place
+from remit.scan.names import is_blank
 from remit.scan.vocabulary import Layout, capability, layouts, split_scope, tokens, words
 
-_NAMED_FOR_IT = re.compile(r"\.(?:agent|chatmode)\.md$")
+_NAMED_FOR_IT = re.compile(r"(?:^|/)\.github/(?:.+/)?[^/]+\.(?:agent|chatmode)\.md$")
 _ARCHIVED = re.compile(
-    r"/(?:agents?|chatmodes)/(?:[^/]+/)*[_.]?(?:archived?|archives|deprecated|backup|old)/", re.IGNORECASE
+    r"/(?:agents?|chatmodes)/(?:[^/]+/)*[_.]?(?:archived?|archives|deprecated|backup|old)/"
+    r"|/[_.]?(?:archived?|archives|deprecated|legacy|backups?|old)/(?:[^/]+/)*\.(?:claude|github|vscode|opencode|gemini|cursor|codex)/",
+    re.IGNORECASE,
 )
 _EVERYTHING = frozenset({"*", "all", "inherit"})
 
 
 def is_archived(path: str) -> bool:
-    """Whether a file lies in a folder of agents that were put away."""
+    """Whether a file lies in a folder of agents that were put away, or in a program's folder that was."""
     return _ARCHIVED.search(f"/{path}") is not None
 
 
@@ -66,6 +69,8 @@ def read_definition(text: Text) -> Account | None:
     layout = _by_head(head) if text.path.endswith(".md") and not _is_never(text.path) else None
     layout = layout or layout_of(text.path)
     if layout is None:
+        if text.link:
+            return None  # no host looks here, and what it leads to is read where it lies
         # a collection: any folder, but a head that no other file has
         named = {"name", "description", "tools"} <= set(head.values) and not _is_never(text.path)
         listed = _names(head.values.get("tools")) or []
@@ -75,7 +80,7 @@ def read_definition(text: Text) -> Account | None:
         not layout.certain and (not {"name", "description"} <= set(head.values) or _is_kept_away(text.path))
     ):
         return None
-    if isinstance(head.values.get("name"), dict):
+    if isinstance(head.values.get("name"), (dict, list)) or is_blank(str(head.values.get("name"))):
         return None  # `name: {agent-name}`: a template
     if head.values and not {"name", "description", "tools"} & set(head.values) and not head.recovered:
         return None  # a page with a head of its own
@@ -155,7 +160,9 @@ def _taken(head: Head, entries: list[Entry]) -> tuple[str, ...]:
     listed = {
         name for key in ("tools", "allowed-tools", "allowedTools") for name, _ in _names(head.values.get(key)) or []
     }
-    return tuple(entry.tool for entry in entries if entry.mark is Mark.NO and entry.tool in listed)
+    return tuple(
+        entry.tool for entry in entries if entry.mark is Mark.NO and entry.scope is None and entry.tool in listed
+    )
 
 
 def _is_kept_away(path: str) -> bool:
@@ -197,7 +204,7 @@ def _mentions_tools(head: Head) -> bool:
 
 def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, list[Entry]]:
     """The agent has everything but what `tools: {x: false}` or `permission: {x: deny}` takes away."""
-    found = list(denied)
+    found: list[Entry] = []
     permission = head.values.get("permission")
     ruled = set(permission) if isinstance(permission, dict) else set()  # what it says wins over `tools: {x: true}`
     ruled |= {"write", "patch", "multiedit"} if "edit" in ruled else set()
@@ -208,6 +215,7 @@ def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, lis
                 if key == "tools" and setting in (True, "allow") and tool in ruled:
                     continue
                 found += answers(str(tool), setting, Place(path, head.line(key)))
+    found = [*denied, *settled(found)]
     nothing = [one for one in found if one.tool == "*" and one.mark is Mark.NO]
     if nothing:  # everything is taken away but what is named
         return Extent.LIST, [one for one in found if one not in nothing]

@@ -23,6 +23,7 @@ from remit.scan.vocabulary import (
     is_heading,
     is_tool_name,
     mark_of,
+    section,
     split_scope,
     tokens,
     unescaped,
@@ -49,16 +50,20 @@ _PEOPLE = re.compile(
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"^\(?(?:none|no tools?|nothing|keine|ninguna|aucun|n/a|-|–|—|∅|无)\)?\.?$", re.IGNORECASE)
-_LISTED = re.compile(
-    r"^\*{0,2}(?:(?P<count>\d{1,3})\s+)?(?:allowed|permitted|granted|tools|allowed tools|available tools)\b"
-    r"[^:]{0,40}:\*{0,2}\s*(?P<list>(?!\*+$).+)$",
-    re.IGNORECASE,
-)
-_REFUSED = re.compile(
-    r"^\*{0,2}(?:(?:\d{1,3})\s+)?(?:prohibited|forbidden|denied|disallowed|not allowed)(?: tools)?\b"
-    r"[^:]{0,30}:\*{0,2}\s*(?P<list>(?!\*+$).+)$",
-    re.IGNORECASE,
-)
+def _label(kind: str) -> re.Pattern[str]:
+    """A line such as "6 allowed: Read, Grep", in any language of the catalog."""
+    found = sorted(section("labels")[kind], key=len, reverse=True)
+    spaced = "|".join(re.escape(one) for one in found if one[0] < "\u3040")
+    unspaced = "|".join(re.escape(one) for one in found if one[0] >= "\u3040")
+    return re.compile(
+        rf"^\*{{0,2}}(?:(?P<count>\d{{1,3}})\s*[个個개종]?\s*)?(?:(?:{spaced})\b|(?:{unspaced}))"
+        r"[^:：]{0,40}[:：]\*{0,2}\s*(?P<list>(?!\*+$).+)$",
+        re.IGNORECASE,
+    )
+
+
+_LISTED = _label("tools")
+_REFUSED = _label("denied tools")
 _TERM = re.compile(  # what `remit docs` writes of all that an agent does
     r"\W*(?:delegates to (?P<whom>[\w.:/-]+(?:, [\w.:/-]+)*)"
     r"|data tiers (?P<tiers>none|[0-3](?:, [0-3])*)"

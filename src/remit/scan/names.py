@@ -19,6 +19,7 @@ _ONE_WORD = re.compile(
 )
 _SPELLED = {"sr": "senior", "jr": "junior", "mgr": "manager"}
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
+_BLANK = re.compile(r"<[^<>]*>|\{+[^{}]*\}+|\[[^\[\]]*\]|\$\{?\w+\}?|%\w+%|_{3,}|\.{3}|…")
 _NUMBER = re.compile(r"^(?:§\s*)?[\d.]+[.):]?\s+")
 
 
@@ -47,6 +48,11 @@ def _in_ascii(text: str) -> str:
 def key_of(name: str) -> str:
     """One text for all spellings of a name that differ in form only; a name without words is its own."""
     return "-".join(parts_of(name)) or name
+
+
+def is_blank(name: str) -> bool:
+    """Whether a name is a blank for a person to fill in: `<agent>`, `{name}`, `[your agent]`, `$AGENT`."""
+    return _BLANK.fullmatch(name.strip()) is not None
 
 
 def is_short_for(short: str, full: str) -> bool:

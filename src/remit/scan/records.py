@@ -16,6 +16,7 @@ from remit.model.errors import PolicyError
 from remit.scan.files import Text
 from remit.scan.markdown import Code, read_markdown
 from remit.scan.model import Account, Entry, Kind, Mark, Place
+from remit.scan.names import is_blank
 
 _START = re.compile(r"^([ \t]*)agent_id:[ \t]*(\S.*)$", re.MULTILINE)
 _KEY = re.compile(r"^\s*([a-z_]+):[ \t]*(.*?)(?:\s+#.*)?$")
@@ -24,6 +25,9 @@ _GROUP = re.compile(r"\{[^{}]*\}")
 _NAMED = re.compile(r"""\bname["']?\s*:\s*['"]([\w.-]+)['"]""")
 _KEYED = re.compile(r"""([A-Za-z_][\w.-]*)["']?\s*:\s*\{[^{}]*$""")
 _MOST_DECLARED = 2_000
+_MOST_RECORDS = 500
+_LONGEST_RECORD = 20_000
+"""Characters of a record that are read."""
 _CALLER = re.compile(r"""(?:(\w+)\.(\w+))|['"]([\w:.-]+)['"]""")
 _BELOW = ("tools_allowed", "tools_forbidden", "data_tiers_allowed", "may_delegate_to", "resource_locks_allowed")
 _TERMS = (
@@ -48,13 +52,13 @@ class Record(msgspec.Struct, frozen=True):
 def read_records(text: Text) -> list[Record]:
     """The permission records of a file: YAML documents, code blocks, or lines of a page."""
     found = []
-    for start in _START.finditer(text.text):
-        line = text.text.count("\n", 0, start.start(0)) + 1
-        block = _block(text.text[start.start() :])
-        record = _record(block, line)
+    line, seen = 1, 0
+    for start in islice(_START.finditer(text.text), _MOST_RECORDS):
+        line, seen = line + text.text.count("\n", seen, start.start()), start.start()
+        record = _record(_block(text.text[seen : seen + _LONGEST_RECORD]), line)
         if record is not None:
             found.append(record)
-    return found[:500]
+    return found
 
 
 def _block(text: str) -> str:
@@ -82,7 +86,7 @@ def _record(block: str, line: int) -> Record | None:
     flattened = inner is None and "permissions" in values and any(key in values for key in _BELOW)
     merged = {**values, **inner} if isinstance(inner, dict) else values
     agent = merged.get("agent_id")
-    if not isinstance(agent, str) or not any(key in merged for key in _BELOW):
+    if not isinstance(agent, str) or is_blank(agent) or not any(key in merged for key in _BELOW):
         return None
     return Record(agent, merged, lines, flattened, line)
 

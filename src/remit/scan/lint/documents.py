@@ -12,12 +12,14 @@ from remit.scan.claims import claims_all_tools
 from remit.scan.counts import NUMBERS
 from remit.scan.documents import is_written
 from remit.scan.files import Text
-from remit.scan.lint.finding import finding
+from remit.scan.lint.examples import example_findings, total_findings
+from remit.scan.lint.finding import finding, listing
 from remit.scan.lint.reviews import review_of, reviews_of
-from remit.scan.markdown import Code, Document, Table, read_markdown
+from remit.scan.lint.sentences import sentence_findings
+from remit.scan.markdown import Document, Table, read_markdown
 from remit.scan.model import Account, Entry, Extent, Finding, Kind, Mark, Place
-from remit.scan.names import Names, is_short_for, key_of
-from remit.scan.records import Record, declared, enums
+from remit.scan.names import Names, key_of
+from remit.scan.records import Record, enums
 from remit.scan.vocabulary import bare, is_heading, is_tool_name, tokens, tool_key, without_emoji
 
 _NUMBER = re.compile(r"^\D{0,3}(\d{1,5})\b")
@@ -29,12 +31,6 @@ _REGEX_SPAN = re.compile(r"`(\^?[\w./\\-]*\.\*[^`]*)`")
 _COMMAND_SPAN = re.compile(r"`(\^[^`]{4,400})`")
 _EXPRESSION = re.compile(r"\b(?:regex|regular expression|pattern|must match)", re.IGNORECASE)
 _WORD = re.compile(r"(?<![\w\\.-])[a-z][a-z0-9]{1,20}\b")
-_TOTAL = re.compile(
-    r"\b(?P<part>\d{1,4})/(?P<total>\d{1,4}) tools\b|\btotal_?tools[\"']?\s*[:=]\s*(?P<whole>\d{1,4})\b", re.IGNORECASE
-)
-_GROUP = re.compile(r"^[ \t]*[-*][ \t]+`?(\w{2,40})`?:[ \t]*(\d{1,3}) tools?[ \t]*$", re.MULTILINE)
-_TAGGED = re.compile(r"^[ \t]*[-*][ \t]+`?[\w./-]{2,60}`?[ \t]+\((\w{2,40})/", re.MULTILINE)
-_INVENTED = re.compile(r"(?:new|my|your|example|some|foo|sample|demo)[A-Z_]")
 _ONLY = re.compile(r"\b([a-z][\w -]{2,40}?) only\b", re.IGNORECASE)
 _SOLE = re.compile(
     r"^(?i:only) (?:the )?([\w-]+(?: [A-Z][\w-]+)?)s? ((?:can |may |is allowed to )?[a-z][\w -]{2,40})[.;]?$"
@@ -68,7 +64,8 @@ def document_findings(
     yield from _statistics(text, document, accounts, tools)
     yield from _agent_count(text, document, accounts)
     yield from _undefined(text)
-    yield from _examples(text, accounts, tools)
+    yield from example_findings(text, accounts, tools)
+    yield from sentence_findings(text, document, accounts)
     yield from _prohibitions(text, accounts)
     yield from _empty_cells(text, document)
     yield from _rows_twice(text, document)
@@ -110,7 +107,7 @@ def _statistics(
     total = len({tool_key(name) for name in tools}) or len(
         {tool_key(e.tool) for a in accounts if a.kind is Kind.MATRIX for e in a.entries}
     )
-    yield from _totals(text, document, total, tools)
+    yield from total_findings(text, document, granted, total, tools)
     if tools:
         yield from _claims(text, document, granted, total)
     for table in document.tables:
@@ -214,38 +211,6 @@ def _ends_with(name: str, granted: dict[str, set[str]]) -> str | None:
     return found[0] if len(found) == 1 and len(key_of(name)) > 3 else None
 
 
-def _totals(text: Text, document: Document, total: int, tools: dict[str, Place]) -> Iterator[Finding]:
-    """Examples that count other tools than the tables have, or than they list themselves."""
-    seen: set[int] = set()
-    for block in document.code:
-        yield from _groups_of(text, block)
-        for match in _TOTAL.finditer(block.text):
-            said = int(match["total"] or match["whole"])
-            if tools and said != total and said not in seen:
-                seen.add(said)
-                line = block.line + block.text.count("\n", 0, match.start())
-                yield finding(
-                    "count-mismatch/totals",
-                    f"an example counts {said} tools; the tables list {total}",
-                    Place(text.path, line),
-                    next(iter(tools.values())),
-                    total=total,
-                )
-
-
-def _groups_of(text: Text, block: Code) -> Iterator[Finding]:
-    """ "atomic: 3 tools" in an example that lists four tools as atomic."""
-    listed = [match[1].lower() for match in _TAGGED.finditer(block.text)]
-    for match in _GROUP.finditer(block.text):
-        said, real = int(match[2]), listed.count(match[1].lower())
-        if real and said != real:
-            place = Place(text.path, block.line + block.text.count("\n", 0, match.start(1)))
-            name = match[1]
-            yield finding(
-                "count-mismatch", f"an example says {said} {name} tools, and lists {real} below", place, one=real
-            )
-
-
 def _agent_count(text: Text, document: Document, accounts: Sequence[Account]) -> Iterator[Finding]:
     agents = {key_of(account.agent) for account in accounts if account.kind is Kind.MATRIX and account.closed}
     if len(agents) < 2:
@@ -292,51 +257,6 @@ def _undefined(text: Text) -> Iterator[Finding]:
                 places[name],
                 name=name,
             )
-
-
-def _examples(text: Text, accounts: Sequence[Account], tools: dict[str, Place]) -> Iterator[Finding]:
-    """`accessibleBy` in a document's examples against its tables."""
-    if not tools:
-        return
-    rows = {tool_key(name): place for name, place in tools.items()}
-    table: dict[str, dict[str, Entry]] = {}
-    for account in accounts:
-        if account.kind is Kind.MATRIX and not account.closed:
-            table.setdefault(key_of(account.agent), {}).update(
-                {tool_key(entry.tool): entry for entry in account.entries}
-            )
-    missing: dict[str, Place] = {}
-    seen: set[tuple[str, str]] = set()
-    callers = Names(account.agent for account in accounts)
-    for example in declared(text):
-        agent = callers.resolve(example.agent)
-        for entry in example.entries:
-            key = tool_key(entry.tool)
-            if key not in rows:
-                missing.setdefault(entry.tool, entry.place)
-            elif (example.agent, key) not in seen and _nobody_holds(key, agent, example.agent, table):
-                seen.add((example.agent, key))
-                yield finding(
-                    "example-against-table",
-                    f"an example grants `{entry.tool}`; the table does not",
-                    entry.place,
-                    rows[key],
-                    agent=example.agent,
-                )
-    names = [name for name in missing if not _INVENTED.match(name)]
-    if names:
-        listed = ", ".join(f"`{name}`" for name in names[:6]) + (
-            f" and {len(names) - 6} more" if len(names) > 6 else ""
-        )
-        yield finding(
-            "undefined-name", f"in examples and in no table: {listed}", *tuple(missing[name] for name in names[:6])
-        )
-
-
-def _nobody_holds(tool: str, agent: str | None, written: str, table: dict[str, dict[str, Entry]]) -> bool:
-    """Whether the table gives a tool to none of those whom a name can mean."""
-    meant = [key_of(agent)] if agent is not None else [key for key in table if is_short_for(written, key)]
-    return bool(meant) and not any(tool in table.get(key, {}) for key in meant)
 
 
 def _prohibitions(text: Text, accounts: Sequence[Account]) -> Iterator[Finding]:
@@ -593,4 +513,24 @@ def _record(text: Text, record: Record, today: datetime.date) -> Iterator[Findin
             place("tools_forbidden"),
             agent=record.agent,
         )
+    locks, barred = (_globs(record, key) for key in ("resource_locks_allowed", "resource_locks_forbidden"))
+    void = [one for one in locks if any(_within(one, other) for other in barred)]
+    if void:
+        yield finding(
+            "shadowed-scope/locks",
+            f"`resource_locks_allowed` has {listing(void)}, all of which `resource_locks_forbidden` takes away",
+            place("resource_locks_allowed"),
+            place("resource_locks_forbidden"),
+            agent=record.agent,
+        )
     yield from review_of(record, place("last_reviewed"), today)
+
+
+def _globs(record: Record, key: str) -> list[str]:
+    value = record.values.get(key)
+    return [one.removeprefix("./") for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _within(glob: str, other: str) -> bool:
+    """Whether a pattern can only match what another one matches: the same, or below its folder."""
+    return glob == other or (other.endswith("/**") and glob.startswith(other[:-2]) and ".." not in glob)

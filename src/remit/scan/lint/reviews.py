@@ -11,14 +11,24 @@ from remit.scan.lint.finding import finding
 from remit.scan.markdown import Document
 from remit.scan.model import Finding, Place
 from remit.scan.records import Record
+from remit.scan.vocabulary import section
 
 OVERDUE = 100
 """Days after which a review is overdue, if nothing says when the next one is."""
 _DATE = r"(?P<date>\d{4}-\d{2}-\d{2}|\d{4}-Q[1-4]|Q[1-4] \d{4}|\d{4}-\d{2})\b"
-_LAST = re.compile(
-    rf"^\W*(?:last[ _-](?:updated?|reviewed|review|modified)|updated|reviewed)\W{{0,6}}[: ]\W*{_DATE}", re.I
-)
-_NEXT = re.compile(rf"^\W*(?:next[ _-]review(?:[ _-](?:date|due))?|review (?:by|due))\W{{0,6}}[: ]\W*{_DATE}", re.I)
+
+
+def _dated(what: str) -> re.Pattern[str]:
+    """A line that begins with a word of the catalog and gives a date."""
+    found = sorted(section("review_dates")[what], key=len, reverse=True)
+    said = "|".join(re.escape(one).replace(r"\ ", "[ _-]") for one in found)
+    return re.compile(rf"^\W*(?:{said})\W{{0,6}}[:： ]\W*{_DATE}", re.I)
+
+
+_LAST, _NEXT = _dated("last"), _dated("next")
+_RHYTHMS = {"weekly": 7, "monthly": 31, "quarterly": 92, "half-yearly": 184, "yearly": 366, "annually": 366}
+_RHYTHM = re.compile(rf"\breview(?:s|ed)?\W+(?:are\W+)?({'|'.join(_RHYTHMS)})\b|\b({'|'.join(_RHYTHMS)}) review", re.I)
+_WARNS = re.compile(r"\b(?:warn|alert|remind)(?:s|ed|ing)?\W+(?:\w+\W+){0,2}?(?:at|after) (\d{1,4}) ?d(?:ays?)?\b", re.I)
 
 
 def reviews_of(text: Text, document: Document, today: datetime.date) -> Iterator[Finding]:
@@ -27,6 +37,7 @@ def reviews_of(text: Text, document: Document, today: datetime.date) -> Iterator
         what: next(((match, line) for line in document.lines if (match := pattern.match(line.text))), None)
         for what, pattern in (("last", _LAST), ("next", _NEXT))
     }
+    yield from _late_warning(text, document)
     after = found["next"]
     if after is None:
         return
@@ -44,6 +55,22 @@ def reviews_of(text: Text, document: Document, today: datetime.date) -> Iterator
         yield finding(
             "review-overdue/reviews-of", f"its review was due {after[0]['date']}, {(today - due).days} days ago", place
         )
+
+
+def _late_warning(text: Text, document: Document) -> Iterator[Finding]:
+    """Reviews in a rhythm, and a warning of a review that was skipped only when the rhythm is long past."""
+    rows = [(" | ".join(row.cells), row.line) for table in document.tables for row in table.rows]
+    lines = [*((line.text, line.line) for line in document.lines), *rows]
+    rhythm = next(((match, line) for said, line in lines if (match := _RHYTHM.search(said[:1000]))), None)
+    for said, line in lines if rhythm is not None else ():
+        match = _WARNS.search(said[:1000]) if "review" in said.lower() else None
+        if rhythm is None or match is None:
+            continue
+        word = (rhythm[0][1] or rhythm[0][2]).lower()
+        if int(match[1]) > _RHYTHMS[word]:
+            what = f"reviews are {word} (every {_RHYTHMS[word]} days at most), and the warning comes after {match[1]}"
+            yield finding("dates-contradict/warning", what, Place(text.path, rhythm[1]), Place(text.path, line))
+            return
 
 
 def _end_of(written: str) -> datetime.date | None:
