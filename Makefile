@@ -53,7 +53,7 @@ endef
 		if ! "$${pip[@]}" --version >/dev/null 2>&1; then \
 			.venv/bin/python -m ensurepip >/dev/null; pip=(.venv/bin/python -m pip); fi; \
 		printf '%s' "installing requirements/run.txt and the project into .venv (50 MB)"; \
-		if [ -t 1 ]; then while sleep 1; do printf .; done & trap "kill $$!; echo" EXIT; else echo; fi; \
+		if [ -t 1 ]; then while sleep 1; do printf .; done & trap "kill $$! 2>/dev/null; echo" EXIT; else echo; fi; \
 		"$${pip[@]}" $(PIP_HASHED) -r requirements/run.txt && "$${pip[@]}" $(PIP_PROJECT); fi
 	@touch $@
 

@@ -94,3 +94,13 @@ def test_the_page_names_every_host(path: tuple[str, ...], remit: Remit):
 def test_the_page_of_check_names_its_other_names(remit: Remit):
     page = " ".join(remit("check", "--help").out.split())
     assert all(name in page for name, command in ALIASES.items() if command == "check")
+
+
+TEXT_ONLY = {"demo", "schema", "mcp", "answer", "approvals export"}
+"""A story, a schema and requests that are JSON already, and a server."""
+
+
+def test_every_command_has_an_output_for_programs(remit: Remit):
+    commands = [path for path, entry in PAGES.items() if isinstance(entry, Command)]
+    without = {" ".join(path) for path in commands if "  --json " not in remit(*path, "--help").out}
+    assert without == TEXT_ONLY

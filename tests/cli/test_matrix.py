@@ -78,6 +78,7 @@ def test_the_matrix_of_forge_pipeline_is_the_documents():
         (("--format", "csv", "--agents", "boss, Shipper"), "Tool,boss,Shipper"),
         (("--format", "csv", "--tools", "cat,w*", "--transpose"), "Agent,read,write,wipe"),
         (("--format", "json"), "{"),
+        (("--json",), "{"),
     ],
 )
 def test_documents_leave_stdout_to_themselves(remit: Remit, args: tuple[str, ...], first: str):
@@ -88,6 +89,7 @@ def test_documents_leave_stdout_to_themselves(remit: Remit, args: tuple[str, ...
 
 def test_json(remit: Remit):
     found = remit("matrix", "--format", "json").json
+    assert remit("matrix", "--json").json == found
     assert found["cells"]["write"]["writer"] == {
         "symbol": "🔒",
         "verdict": "allow",

@@ -8,9 +8,9 @@ import traceback
 from typing import Any
 
 from remit.cli.output import complain, err
-from remit.cli.table import MEANT
+from remit.cli.table import ALIASES, COMMANDS, MEANT
 from remit.model.errors import PolicyError, RemitError
-from remit.model.text import shown
+from remit.model.text import did_you_mean, shown
 
 BAD_POLICY, BAD_INPUT, INTERNAL, INTERRUPTED = 1, 2, 70, 130
 
@@ -40,8 +40,9 @@ def _usage(error: Any) -> int:
     if "unexpected extra argument" in message:
         message += _options(getattr(error, "ctx", None), message)
     typed = re.match(r"No such command '([\w-]+)'", message)
-    if typed is not None and command == "remit" and typed[1] in MEANT:
-        message = f"no such command `{typed[1]}`; did you mean `remit {MEANT[typed[1]]}`?"
+    if typed is not None and command == "remit":
+        meant = f"; did you mean `remit {MEANT[typed[1]]}`?" if typed[1] in MEANT else ""
+        message = f"no such command `{typed[1]}`{meant or did_you_mean(typed[1], [*COMMANDS, *ALIASES])}"
     message = message.removesuffix("?") if message.endswith("'?") else message
     err(f"remit: {shown(message[:1].lower() + message[1:], 300)}; see `{shown(command)} --help`")
     return BAD_INPUT

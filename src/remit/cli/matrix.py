@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from remit.cli.common import FINE, clock, listed, moment_of, open_policy, write_file
-from remit.cli.options import Format, NowOption, PolicyOption
+from remit.cli.options import Format, JsonOption, NowOption, PolicyOption
 from remit.cli.output import columns, out, out_json, paint, symbols, watched, write
 from remit.cli.parameters import Option
 from remit.cli.quote import quoting
@@ -39,6 +39,7 @@ def command(
     ] = None,
     policy: PolicyOption = None,
     now: NowOption = None,
+    json: JsonOption = False,
 ) -> int:
     """Show who may use what: ✅ allowed, 🔒 allowed with a scope, ✋ must ask, ❌ denied.
 
@@ -46,6 +47,7 @@ def command(
 
     Examples: `remit matrix`, `remit matrix --html matrix.html`, `remit matrix --agents builder --tools Bash`
     """
+    format = Format.json if json else format
     opened = open_policy(policy, machine=format is not Format.table)
     rulebook = opened.rulebook
     when = moment_of(now) if now is not None else clock()
