@@ -123,7 +123,7 @@ def test_resolved_paths_of_the_facts_count(remit: Remit, tmp_path: Path):
         ((), "remit: no call\n"),
         (("--agent", "a"), "remit: --tool missing\n"),
         (("--tool", "t"), "remit: --agent missing\n"),
-        (("--agent", "a", "--tool", "t", "--args", "{"), "remit: --args: not valid JSON\n"),
+        (("--agent", "a", "--tool", "t", "--args", "{"), "remit: --args: not valid JSON"),
         (("--agent", "a", "--tool", "t", "--args", "[]"), "remit: --args: expected a JSON object, got `[]`\n"),
         (
             ("--agent", "a", "--tool", "t", "--args", '{"a":1,"a":2}'),
@@ -136,7 +136,7 @@ def test_resolved_paths_of_the_facts_count(remit: Remit, tmp_path: Path):
         (("--agent", "a", "--tool", "t", "--arg", "x"), "remit: --arg: `x` is not NAME=VALUE\n"),
         (("--agent", "a", "--tool", "t", "--arg", "x=1", "--arg", "x=2"), "remit: --arg: `x` is given twice\n"),
         (("--agent", "a", "--tool", "t", "--context", '{"mode": 1}'), "remit: `context`: Expected `str"),
-        (("--agent", "a", "--tool", "t", "--context", '{"x\x1b": 1}'), "remit: --context: not valid JSON\n"),
+        (("--agent", "a", "--tool", "t", "--context", '{"x\x1b": 1}'), "remit: --context: not valid JSON"),
         (("--call", "{}"), "remit: --call: `agent` must be text\n"),
         (("--call", "{}", "--agent", "a"), "remit: --call is the whole call: leave out "),
         (("--calls", "-", "--agent", "a"), "remit: --calls brings whole calls: leave out "),

@@ -87,8 +87,8 @@ def test_a_working_directory_that_is_gone(remit: Remit, tmp_path: Path, monkeypa
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("nothing",), "remit: no such command 'nothing'; see `remit --help`\n"),
-        (("chekc",), "remit: no such command 'chekc'"),
+        (("nothing",), "remit: no such command `nothing`; see `remit --help`\n"),
+        (("chekc",), "remit: no such command `chekc`; did you mean `remit check`?"),
         (("why",), "remit: no such command `why`; did you mean `remit explain`?; see `remit --help`\n"),
         (
             ("check", "team.yaml"),

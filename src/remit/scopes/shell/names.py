@@ -11,6 +11,7 @@ from remit.languages.programs.profiles import Profile, profile_of, programs
 from remit.model.terms import EFFECTS
 from remit.model.text import near_miss, shown
 from remit.scopes.interface import Misnamed
+from remit.scopes.url import unknown_schemes
 
 _JOINERS = frozenset(("&&", "||", ";", "|", "&"))
 
@@ -89,6 +90,7 @@ def _entry(text: str, limits: Any) -> Iterator[Misnamed]:
         commands = programs().metas.get(words[0], {})
         if commands and meta_of(words[0], str(name))[1] is None:
             yield Misnamed(f"{words[0]} has no command `{shown(name)}`", near_miss(str(name), commands), name=str(name))
+    yield from unknown_schemes(map(str, _several(data.get("url"))))
     for option in _several(data.get("options")):
         yield from _option(words[0], profile, str(option))
 
@@ -134,13 +136,17 @@ def _subcommand(program: str, profile: Profile, words: list[str]) -> Iterator[Mi
 
 def _behind(program: str, so_far: str, profile: Profile, word: str) -> Iterator[Misnamed]:
     """A word behind the last subcommand: a script, or what kubectl works on; no other is compared with anything."""
-    kinds = {kind.removesuffix("...") for args in (profile.args, *(args for _, args in profile.args_with)) for kind in args}
+    kinds = {
+        kind.removesuffix("...") for args in (profile.args, *(args for _, args in profile.args_with)) for kind in args
+    }
     if not kinds.isdisjoint(("resource", "thing")):
         yield from _resources(word)
     elif "target" not in kinds and profile.grade != "project":
         sub = so_far.removeprefix(f"{program} ")
         so = f"write `{sub}` for all of it, or the whole command as an entry of `run`"
-        yield Misnamed(f"`{so_far}` is a subcommand; `{shown(word)}` behind it is compared with nothing", None, so, "always")
+        yield Misnamed(
+            f"`{so_far}` is a subcommand; `{shown(word)}` behind it is compared with nothing", None, so, "always"
+        )
 
 
 def _resources(word: str) -> Iterator[Misnamed]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from functools import cache
 from typing import Any
@@ -58,6 +59,7 @@ class Run:
         self.databases = GlobSet(Glob.parse(text) for text in self.database_texts) if "db" in data else None
         self.sql = SqlMatcher(data["sql"]) if "sql" in data else None
         self.metas = _set(data.get("meta"))
+        self.limits = tuple(key for key in data if key not in ("sub", "unsafe_any_arguments"))
         self.anything = bool(data.get("unsafe_any_arguments"))
         if self.anything:
             self.exact = None
@@ -75,6 +77,18 @@ class Run:
     def is_about(self, act: Act) -> bool:
         """True if the entry names what the command does: only how it does it is too much."""
         return self._names(act) is None or bool(act.unknown or act.refused)
+
+    def wider(self, beside: Sequence[str]) -> tuple[str, str] | None:
+        """What a prohibition of this entry prohibits, and what of the entry (or `beside` it) it does not look at; None
+        if it prohibits just what it says."""
+        program = self.program.split()[0]
+        if self.exact is not None:
+            subs = _subcommands_in(self.exact) or [()]
+            rest = self.exact[1 + len(subs[0]) :]
+            return (" ".join((program, *subs[0])), f"`{' '.join(rest)}`") if rest else None
+        unread = [*self.limits, *beside]
+        whole = f"{program} {', '.join(' '.join(sub) for sub in self.subs or ())}".rstrip()
+        return (whole, ", ".join(f"`{key}`" for key in unread)) if unread else None
 
     def could_be(self, act: Act) -> bool:
         """False only if the entry names subcommands, and the command is certainly another one."""
@@ -125,8 +139,8 @@ class Run:
         return self._names(act) or self._reaches(act) or self._queries(placed) or self._reports(placed, limited)
 
     def _admitted(self, act: Act) -> frozenset[str]:
-        """Effects that the entry admits: those it names, else the program's base; SQL's where the SQL is judged, and the
-        network where the entry says which part of it."""
+        """Effects that the entry admits: those it names, else the program's base; SQL's where the SQL is judged, and
+        the network where the entry says which part of it."""
         if self.effects is not None:
             return self.effects
         found = act.base | act.asked if self.sql is not None else act.base
