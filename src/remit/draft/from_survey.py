@@ -456,7 +456,7 @@ class _Writing:
             lines = terms_of(account.terms)
             if lines is None:
                 self.section.rules.clear()
-                text = f"has limits that can't be said; it may do nothing ({account.place})"
+                text = f"its limits can't be read; it may do nothing ({account.place})"
                 self.section.ask("have limits that can't be said; they may do nothing", text)
                 continue
             self.section.terms += [f"{line}   # {shown(str(account.place), 100)}" for line in lines]

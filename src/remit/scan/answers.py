@@ -1,4 +1,4 @@
-"""What OpenCode's settings answer for a tool: `allow`, `ask` and `deny`, for all calls or by pattern.
+"""What settings answer for a tool: `allow`, `ask` and `deny`, for all calls or by pattern.
 
     permission: {edit: deny, bash: {"*": ask, "git diff*": allow, "git push*": deny}}
 

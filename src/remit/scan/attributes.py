@@ -97,14 +97,14 @@ def _values(kind: str, cell: str) -> tuple[tuple[str, ...], tuple[str, ...]] | N
 
 
 def families(model: str) -> frozenset[str]:
-    """The words of a model's name that every spelling of it has: `claude-sonnet-4-5` is a sonnet."""
+    """The words of a model's name that every spelling of it has: `sonnet-4-5-latest` is a sonnet."""
     return frozenset(
         word for word in _WORD.findall(model.lower()) if any(word in named for named in section("models").values())
     )
 
 
 def versions(model: str) -> tuple[str, ...]:
-    """The numbers of a model's name, without dates: 2.5 of `gemini-2.5-pro-2025-05-06`."""
+    """The numbers of a model's name, without dates: 2.5 of `flash-2.5-pro-2025-05-06`."""
     undated = re.sub(r"\d{4}-?\d\d-?\d\d|[-_@]\d\d-\d\d\b|\d{4,}", "", model.lower())
     joined = re.sub(r"(?<=\d)-(?=\d(?!\d))", ".", undated)
     return tuple(re.sub(r"\.0$", "", number) for number in re.findall(r"\d+(?:\.\d+)?", joined))
