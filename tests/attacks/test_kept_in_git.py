@@ -17,7 +17,10 @@ BOOK = build_rulebook(
         "remit": 1,
         "tools": {"terminal": {"args": {"command": "shell"}, "tier": 2}},
         "agents": {
-            "a": {"may": ["terminal"], "may_not": [{"path": ["private/**", "src/old/**", "**/.env"], "effect": "read"}]},
+            "a": {
+                "may": ["terminal"],
+                "may_not": [{"path": ["private/**", "src/old/**", "**/.env"], "effect": "read"}],
+            },
             "w": {"may": ["terminal"], "may_not": [{"path": "private/**", "effect": ["write", "delete"]}]},
         },
     }
@@ -148,8 +151,13 @@ def test_an_option_brings_more_than_the_paths_limit(root, command):
         "git diff ^folder later -- k",
         "git log -p v1..file -- src",
         "git show ^main folder -- k",
-        "; ".join([*(f"git -C {folder} log -1 main" for folder in ("docs", "src", ".")), "git -C src/sub show file -- c"]),
-        "; ".join([*(f"git -C {at} log -1 main" for at in ("docs", ".git/..", "src", "src/.."))] + ["git -C src/sub show file -- c"]),
+        "; ".join(
+            [*(f"git -C {folder} log -1 main" for folder in ("docs", "src", ".")), "git -C src/sub show file -- c"]
+        ),
+        "; ".join(
+            [*(f"git -C {at} log -1 main" for at in ("docs", ".git/..", "src", "src/.."))]
+            + ["git -C src/sub show file -- c"]
+        ),
         "for at in docs src src/sub docs/.. tests x; do git -C $at log -1 main; done; git -C z show file -- c",
     ],
 )
