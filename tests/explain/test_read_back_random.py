@@ -193,9 +193,9 @@ def explained(seed: int) -> int:
         for place in quotes:
             covering = any(note.by.startswith(f"{place}:") for note in notes)
             against = f" not by {place}:" in steps
-            found = [line[:10].strip() for line in header.splitlines() if line[10:] == place]
-            assert len(found) == 1 or (not found and not covering and not against), (seed, text)
-            said = found[0] if found else "rule"
+            words = [line[:10].strip() for line in header.splitlines() if line[10:] == place]
+            assert len(words) == 1 or (not words and not covering and not against), (seed, text)
+            said = words[0] if words else "rule"
             if said != "rule":
                 assert (said, covering, against) in {
                     ("covers", True, False),

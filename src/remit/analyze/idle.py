@@ -70,6 +70,10 @@ def _coarse(rule: Rule) -> Iterator[str]:
     shell = Bound(rule).judge.parts.get("shell")
     if shell is None:
         return
+    from remit.scopes.shell.scope import ShellMatcher  # here: few policies prohibit commands
+
+    if not isinstance(shell, ShellMatcher):
+        return
     beside = [key for key in rule.scope.parts["shell"] if key not in ("sets", "run", "filters")]
     for run in shell.entries():
         wider = run.wider(beside)

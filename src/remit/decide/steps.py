@@ -190,7 +190,7 @@ def _remedy(live: list[Bound], bounds: list[Bound], cell: Cell, case: Case) -> R
     lines = len(case.trace)
     further = limits(cell, case)
     del case.trace[lines:]
-    if further is not None and further.code != "not-understood":
+    if further is not None and further.code != "not-understood" and not further.unsure:
         return Remedy(f"use other arguments: a rule would not be enough, since {further.reason}")
     return permit_remedy(cell, _uncovered(live, cell, case), bounds, case)
 
