@@ -183,6 +183,7 @@ def test_junit_for_ci(remit: Remit):
     assert suite[1].attrib | {"line": "5", "file": "x.test.yaml"} == suite[1].attrib
     assert suite[1][0].tag == "failure"
     assert suite[1][0].attrib["message"].startswith("expected allow, got deny (not-permitted): ")
+    assert suite[1][0].text == suite[1][0].attrib["message"]  # some servers show only the text
 
 
 def test_junit_of_a_policy_that_does_not_load(remit: Remit):
@@ -210,3 +211,54 @@ def test_a_report_that_can_not_be_written(remit: Remit, option: str):
     ran = remit("check", option, "no/such/folder/x")
     assert ran.code == 2
     assert ran.err == f"remit: {option}: can't write `no/such/folder/x`: No such file or directory\n"
+
+
+def test_a_report_needs_a_file(remit: Remit):
+    ran = remit("check", "--junit", ".")
+    assert (ran.code, ran.err) == (2, "remit: --junit: can't write `.`: Is a directory\n")
+
+
+ONE = "remit_tests: 1\ntests: [{call: {agent: AGENT, tool: TOOL, args: {ARG: x}}, expect: EXPECT}]\n"
+
+
+@pytest.mark.parametrize(
+    ("agent", "tool", "arg", "expect", "said"),
+    [
+        ("redaer", "read_file", "filePath", "deny", "did you mean `reader`?"),
+        ("reader", "raed_file", "filePath", "deny", "did you mean `read_file`?"),
+        ("reader", "read_file", "path", "deny", "read_file has no argument `path`"),
+        ("reader", "read_file", "filePaht", "deny", "did you mean `filePath`?"),
+        ("redaer", "read_file", "filePath", "{decision: deny, code: unknown-agent}", ""),
+        ("somebody-else", "read_file", "filePath", "deny", ""),
+        ("reader", "terraform", "filePath", "deny", ""),
+    ],
+)
+def test_a_denial_that_no_rule_gives_shows_nothing(
+    remit: Remit, agent: str, tool: str, arg: str, expect: str, said: str
+):
+    remit.policy("remit: 1\nuse: [vscode]\nagents: {reader: {may: [read_file]}}\n")
+    text = ONE.replace("AGENT", agent).replace("TOOL", tool).replace("ARG", arg).replace("EXPECT", expect)
+    remit.policy(text, "x.test.yaml")
+    ran = remit("check")
+    assert ran.code == (1 if said else 0), ran.out
+    assert said in ran.out
+    assert ("denied whatever the rules say" in ran.out) == bool(said)
+
+
+@pytest.mark.parametrize("name", ["tests.yaml", "remit.tests.yaml", "remit.test.yml", "remit-test.yaml"])
+def test_tests_that_nothing_runs_are_told(remit: Remit, name: str):
+    remit.policy("remit: 1\nagents: {a: {may: []}}\n")
+    remit.policy("# what must hold\nremit_tests: 1\ntests: []\n", name)
+    assert f"{name}: nothing runs these tests: rename the file to remit.test.yaml" in remit("check").out
+
+
+def test_a_test_file_needs_tests_and_a_policy(remit: Remit):
+    remit.policy("remit: 1\nagents: {a: {may: []}}\n")
+    remit.policy("remit_tests: 1\ntests: []\n", "x.test.yaml")
+    assert remit("check").code == 1
+    remit.policy(
+        "remit_tests: 1\npolicy: gone.yaml\ntests: [{call: {agent: a, tool: t}, expect: deny}]\n", "x.test.yaml"
+    )
+    ran = remit("check")
+    assert ran.code == 1
+    assert "`policy: gone.yaml` names no file" in ran.out

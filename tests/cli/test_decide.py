@@ -123,7 +123,7 @@ def test_resolved_paths_of_the_facts_count(remit: Remit, tmp_path: Path):
         ((), "remit: no call\n"),
         (("--agent", "a"), "remit: --tool missing\n"),
         (("--tool", "t"), "remit: --agent missing\n"),
-        (("--agent", "a", "--tool", "t", "--args", "{"), "remit: --args: not valid JSON\n"),
+        (("--agent", "a", "--tool", "t", "--args", "{"), "remit: --args: not valid JSON"),
         (("--agent", "a", "--tool", "t", "--args", "[]"), "remit: --args: expected a JSON object, got `[]`\n"),
         (
             ("--agent", "a", "--tool", "t", "--args", '{"a":1,"a":2}'),
@@ -136,7 +136,7 @@ def test_resolved_paths_of_the_facts_count(remit: Remit, tmp_path: Path):
         (("--agent", "a", "--tool", "t", "--arg", "x"), "remit: --arg: `x` is not NAME=VALUE\n"),
         (("--agent", "a", "--tool", "t", "--arg", "x=1", "--arg", "x=2"), "remit: --arg: `x` is given twice\n"),
         (("--agent", "a", "--tool", "t", "--context", '{"mode": 1}'), "remit: `context`: Expected `str"),
-        (("--agent", "a", "--tool", "t", "--context", '{"x\x1b": 1}'), "remit: --context: not valid JSON\n"),
+        (("--agent", "a", "--tool", "t", "--context", '{"x\x1b": 1}'), "remit: --context: not valid JSON"),
         (("--call", "{}"), "remit: --call: `agent` must be text\n"),
         (("--call", "{}", "--agent", "a"), "remit: --call is the whole call: leave out "),
         (("--calls", "-", "--agent", "a"), "remit: --calls brings whole calls: leave out "),
@@ -191,3 +191,25 @@ def test_text_of_a_call_steers_nothing(remit: Remit, evil: str):
         assert ran.code == 0
         assert not [c for c in ran.out if not c.isprintable() and c != "\n"]
         assert len(ran.out) < 2_000
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[{"agent": "a", "tool": "t"}]', "a list of calls in one JSON text\n    one call a line: jq -c '.[]' calls\n"),
+        ('{\n "agent": "a", "tool": "t"}', "a call on several lines\n    one call a line: jq -c . calls\n"),
+        ("- agent: a\n", "no JSON\n    one call a line, such as"),
+        ("", "no call is in it\n    one call a line, such as"),
+    ],
+)
+def test_a_file_that_has_no_call_a_line_says_so(remit: Remit, text: str, said: str):
+    (remit.folder / "calls").write_text(text)
+    remit.patch.chdir(remit.folder)
+    ran = remit("decide", "--calls", "calls")
+    assert ran.code == 2
+    assert ran.err.startswith(f"remit: --calls calls: {said}")
+
+
+def test_the_field_of_another_format_is_named(remit: Remit):
+    ran = remit("decide", "--calls", "-", stdin=b'{"agent":"a","tool":"t","arguments":{}}\n')
+    assert ran.json["reason"] == "unknown field `arguments`; did you mean `args`?"

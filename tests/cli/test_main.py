@@ -88,8 +88,8 @@ def test_a_working_directory_that_is_gone(remit: Remit, tmp_path: Path, monkeypa
     ("args", "said"),
     [
         (("nothing",), "remit: no such command `nothing`; see `remit --help`\n"),
-        (("chekc",), "remit: no such command `chekc`; did you mean `check`?; see `remit --help`\n"),
-        (("tset",), "remit: no such command `tset`; did you mean `test`?; see `remit --help`\n"),
+        (("chekc",), "remit: no such command `chekc`; did you mean `remit check`?"),
+        (("tset",), "remit: no such command `tset`; did you mean `remit test`?"),
         (("why",), "remit: no such command `why`; did you mean `remit explain`?; see `remit --help`\n"),
         (
             ("check", "team.yaml"),
@@ -187,3 +187,28 @@ def test_deciding_draws_no_tables(remit: Remit, tmp_path: Path):
 def test_help_as_a_command(remit: Remit):
     assert remit("help").out == remit("--help").out
     assert remit("help", "check").out == remit("check", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("CHECK",), "no such command `CHECK`; did you mean `remit check`?"),
+        (("ledger", "shwo"), "no such command `shwo`; did you mean `remit ledger show`?"),
+        (("decide", "-agent", "a"), "no such option: -agent; did you mean `--agent`?"),
+        (("understand", "git", "log"), "a command is one text, in quotation marks: remit understand 'git log'"),
+        (("ledger", "show", "abc"), "'abc' is no whole number that it takes"),
+    ],
+)
+def test_what_was_meant_is_named(remit: Remit, args: tuple[str, ...], said: str):
+    ran = remit(*args)
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_a_policy_with_nearly_the_right_name_is_named(remit: Remit):
+    (remit.folder / "remit.yaml").unlink(missing_ok=True)
+    (remit.folder / "remit.yml").write_text("remit: 1\n")
+    remit.patch.chdir(remit.folder)
+    ran = remit("check")
+    assert ran.code == 2
+    assert "`remit.yml` is here: rename it to remit.yaml, or say --policy remit.yml" in ran.err

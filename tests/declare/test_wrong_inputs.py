@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+import yaml
 
 from remit.compile import build_rulebook, load_rulebook
 from remit.model import PolicyError
@@ -369,5 +370,85 @@ def test_a_slip_is_shown_where_it_stands(tmp_path):
 
 def test_a_program_without_subcommands_is_noticed(tmp_path):
     (tmp_path / "remit.yaml").write_text(BASE + "agents: {dev: {may: [Bash: {shell: {run: [ls: [src]]}}]}}\n")
-    [notice] = load_rulebook(tmp_path / "remit.yaml").book.notices
-    assert 'ls has no subcommands: write "ls src" for exactly that' in notice
+    with pytest.raises(PolicyError) as error:
+        load_rulebook(tmp_path / "remit.yaml")
+    assert "ls has no subcommands" in str(error.value)
+    assert 'write "ls src" for exactly that' in str(error.value)
+
+
+@pytest.mark.parametrize("verb", ["may", "may_not"])
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        ("git: [push --force]", "`git push` is a subcommand; `--force` behind it is compared with nothing"),
+        ("git: [push origin]", "`origin` behind it is compared with nothing"),
+        ("docker: [run alpine]", "`alpine` behind it is compared with nothing"),
+        ("kubectl: [label pod]", "`pod` behind it is compared with nothing"),
+        ("python3: [-m pytest]", "write python3: {module: [pytest]}"),
+        ('"git push --forse"', "did you mean `--force`?"),
+        ('curl: {url: "htps://x.example/**"}', "did you mean `https`?"),
+    ],
+)
+def test_words_that_nothing_compares_do_not_load(verb, run, said):
+    with pytest.raises(PolicyError) as error:
+        build_rulebook(
+            {
+                "remit": 1,
+                "use": ["claude-code"],
+                "agents": {
+                    "dev": {
+                        "may": ["Bash"] if verb != "may" else [],
+                        verb: [{"Bash": {"shell": {"run": [yaml.safe_load(run)]}}}],
+                    }
+                },
+            }
+        )
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "run", ["npm: [run build]", "kubectl: [delete pod]", "docker: [compose up]", "uv: [pip install]"]
+)
+def test_words_that_are_compared_load(run):
+    scope = {"shell": {"run": [yaml.safe_load(run)]}}
+    build_rulebook({"remit": 1, "use": ["claude-code"], "agents": {"dev": {"may": [{"Bash": scope}]}}})
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("    apis: ['htps://x.example/**']", "5:5: no scheme `htps` is known; did you mean `https`?"),
+        ("    must_ask: [Read: {ask: humn}]", "5:28: unknown agent, role or runner `humn`; did you mean `human`?"),
+        (
+            "    daily_sum: {Read.limt: 5}",
+            "5:5: `Read.limt` is not an argument of a tool that could be summed; did you",
+        ),
+    ],
+)
+def test_a_slip_points_at_its_word(line, said, tmp_path):
+    (tmp_path / "remit.yaml").write_text(f"{BASE}agents:\n  dev:\n    may: [Read]\n{line}\n".replace("\n\n", "\n"))
+    with pytest.raises(PolicyError) as error:
+        load_rulebook(tmp_path / "remit.yaml")
+    assert said.split(": ", 1)[1] in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"remit": 1, "use": ["claude-code"] "agents": {}}', "1:37: a comma is missing before this"),
+        ("```yaml\nremit: 1\n```\n", "1:1: a fence of Markdown"),
+    ],
+)
+def test_the_fix_of_a_broken_text_is_the_right_one(text, said, tmp_path):
+    (tmp_path / "remit.yaml").write_text(text)
+    with pytest.raises(PolicyError) as error:
+        load_rulebook(tmp_path / "remit.yaml")
+    assert said in str(error.value)
+
+
+def test_a_text_in_another_encoding_says_which(tmp_path):
+    (tmp_path / "remit.yaml").write_bytes(BASE.encode("utf-16"))
+    with pytest.raises(PolicyError) as error:
+        load_rulebook(tmp_path / "remit.yaml")
+    assert "UTF-16, not UTF-8" in str(error.value)
+    assert "save it as UTF-8" in str(error.value)

@@ -100,3 +100,27 @@ def test_an_observed_agent_is_said_so():
         "agents": {"a": {"may": [], "enforce": {"observe": {"until": "2099-01-01"}}}},
     }
     assert "is only observed until 2099-01-01" in report_text(make_report(build_rulebook(policy), "a"))
+
+
+def test_what_the_record_limits_is_in_words_and_numbers():
+    policy = {
+        "remit": 1,
+        "tools": {
+            "refund": {"args": {"amount": "number"}, "does": {"pay": "amount"}},
+            "run": {"args": {"command": "shell"}, "tier": 1},
+        },
+        "agents": {
+            "a": {
+                "may": ["refund", "run"],
+                "daily_sum": {"refund.amount": 700},
+                "confine": "required",
+                "on_violation": {"halt": {"after": 3, "within": "10m", "for": ["protected", "may_not"]}},
+            }
+        },
+    }
+    report = make_report(build_rulebook(policy), "a")
+    lines = {entry.tool: entry.line(report.common) for entry in report.entries}
+    assert "amount at most 700 a day, in all" in lines["refund"]
+    assert "at most 700" not in lines["run"]
+    assert "its commands run confined (required)" in lines["run"]
+    assert "halted after 3 violations within 10m (protected, may_not)" in report_text(report)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.compile import load_rulebook
+from remit.compile import build_rulebook, load_rulebook
 from remit.decide import decide
 from remit.explain.why import explained, explanation, headline, places, remedies, tier_reason
 from remit.model.call import Call, Context
@@ -174,3 +174,22 @@ def test_for_programs_it_is_the_decision_and_more(rulebook: Rulebook):
         "tier_reason": "reads: nothing changes",
         "quotes": {"p:1:1": ["x"]},
     }
+
+
+def test_a_rule_that_nobody_looked_at_is_not_said_to_be_against_the_call():
+    tools = {"write": {"args": {"file": "path"}, "does": {"write": "file"}}}
+    rulebook = build_rulebook({"remit": 1, "tools": tools, "agents": {"a": {"may": ["write"]}}})
+    call = Call("a", "write", {"file": ".git/config"})
+    decision = decide(rulebook, call)
+    assert decision.code == "protected"
+    quotes: dict[str, list[str]] = {place: [] for place in places(rulebook, call, decision)}
+    assert "not by" not in explanation(rulebook, call, Facts(), decision, quotes)
+
+
+def test_a_call_that_was_refused_early_has_no_reason_for_a_tier_that_it_did_not_get():
+    tools = {"write": {"args": {"file": "path"}, "does": {"write": "file"}}}
+    agents = {"a": {"may": ["write"], "enabled": False}}
+    rulebook = build_rulebook({"remit": 1, "tools": tools, "agents": agents})
+    call = Call("a", "write", {"file": "x"})
+    text = explanation(rulebook, call, Facts(), decide(rulebook, call), {})
+    assert "tier      0 (refused before more was known)" in text

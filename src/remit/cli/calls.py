@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -149,10 +150,22 @@ def _object(text: str, flag: str) -> dict[str, Any]:
     try:
         value = decode_json(_bytes(text))
     except CallError as error:
-        raise InputError(f"{flag}: {error}", help=_QUOTED.format(flag=flag)) from None
+        raise InputError(f"{flag}: {error}{_position(text)}", help=_QUOTED.format(flag=flag)) from None
     if not isinstance(value, dict):
         raise InputError(f"{flag}: expected a JSON object, got `{shown(text, 60)}`", help=_QUOTED.format(flag=flag))
     return value
+
+
+def _position(text: str) -> str:
+    """Where a text stops being JSON, as far as that tells."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        rest = text[error.pos : error.pos + 12]
+        return f" at character {error.pos + 1}, `{shown(rest)}`" if rest else ": it ends too early"
+    except (ValueError, RecursionError):
+        pass
+    return ""
 
 
 _QUOTED = """quote it for the shell, with double quotation marks inside: {flag} '{{"name": "value"}}'"""

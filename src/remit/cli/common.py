@@ -40,10 +40,27 @@ def find_policy(option: Path | None) -> Path:
     for folder in (here, *here.parents):
         if os.path.lexists(folder / NAME):
             return folder / NAME if folder != here else Path(NAME)
-    raise InputError(
-        f"no {NAME} in {shown(here, 200)} or above it",
-        help="draft one with `remit init`, or name one with --policy FILE",
-    )
+    help = "draft one with `remit init`, or name one with --policy FILE"
+    other = _misnamed(here)
+    if other is not None:
+        help = f"`{shown(other, 100)}` is here: rename it to {NAME}, or say --policy {shown(other, 100)}"
+    raise InputError(f"no {NAME} in {shown(here, 200)} or above it", help=help)
+
+
+def _misnamed(folder: Path) -> str | None:
+    """A file that is nearly called as a policy is."""
+    near = (name for name in _names_in(folder) if name.lower().removesuffix(".txt") in _NEARLY)
+    return next((name for name in near if name != "remit.yaml"), None)
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+_NEARLY = frozenset(("remit.yml", "remit.yaml", ".remit.yaml", ".remit.yml", "remit.json", "remit.yaml.yaml"))
 
 
 def why(error: OSError | UnicodeDecodeError) -> str:

@@ -90,15 +90,27 @@ def command(
     return REFUSED if worst is not None and verdict >= worst else FINE
 
 
+_BEGINNING = 4096
+_LINES = 'one call a line, such as {"agent": "a", "tool": "t", "args": {}}'
+
+
 def open_calls(name: str) -> BinaryIO:
     """The file of calls, or stdin for `-`. Raises InputError."""
     if name == "-":
         return stdin.stream("--calls -")
     try:
-        return Path(name).open("rb")
+        file = Path(name).open("rb")  # noqa: SIM115 # whoever reads the calls closes it
+        begins = file.peek(_BEGINNING)[:_BEGINNING].lstrip() if file.seekable() else b"{}"
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"--calls {shown(name, 300)}: can't be read: {reason}") from None
+    if begins[:1] == b"{" and begins.split(b"\n")[0].strip() != b"{":
+        return file
+    file.close()
+    what = {b"": "no call is in it", b"[": "a list of calls in one JSON text", b"{": "a call on several lines"}
+    filter_ = "'.[]'" if begins[:1] == b"[" else "."
+    help = f"one call a line: jq -c {filter_} {shown(name, 300)}" if begins[:1] in (b"[", b"{") else _LINES
+    raise InputError(f"--calls {shown(name, 300)}: {what.get(begins[:1], 'no JSON')}", help=help)
 
 
 def answer_all(known: CallFacts, file: BinaryIO) -> Verdict:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import os
 import re
 import traceback
+from collections.abc import Sequence
 from typing import Any
 
 from remit.cli.output import complain, err
 from remit.cli.table import ALIASES, COMMANDS, MEANT
 from remit.model.errors import PolicyError, RemitError
-from remit.model.text import did_you_mean, shown
+from remit.model.text import near_miss, shown
 
 BAD_POLICY, BAD_INPUT, INTERNAL, INTERRUPTED = 1, 2, 70, 130
 
 
-def say_fault(error: Exception) -> int:
-    """Says what is wrong and gives the exit code; a traceback only on request."""
+def say_fault(error: Exception, args: Sequence[str] = ()) -> int:
+    """Says what is wrong with a command line and gives the exit code; a traceback only on request."""
     if isinstance(error, RemitError):
         complain(error)
         return BAD_POLICY if isinstance(error, PolicyError) else BAD_INPUT
     if hasattr(error, "format_message"):
-        return _usage(error)
+        return _usage(error, args)
     if type(error).__name__ == "Abort":  # typer's: somebody was asked and gave no answer
         return say_interrupted()
     return _internal(error)
@@ -33,19 +34,42 @@ def say_interrupted() -> int:
     return INTERRUPTED
 
 
-def _usage(error: Any) -> int:
+def _usage(error: Any, args: Sequence[str]) -> int:
     """A complaint of typer's, in one line."""
     command = getattr(getattr(error, "ctx", None), "command_path", "remit")
     message = " ".join(str(error.format_message()).split()).rstrip(".")
     if "unexpected extra argument" in message:
         message += _options(getattr(error, "ctx", None), message)
+    if "unexpected extra argument" in message and command == "remit understand":
+        message = "a command is one text, in quotation marks: remit understand 'git log'"
     typed = re.match(r"No such command '([\w-]+)'", message)
-    if typed is not None and command == "remit":
-        meant = f"; did you mean `remit {MEANT[typed[1]]}`?" if typed[1] in MEANT else ""
-        message = f"no such command `{typed[1]}`{meant or did_you_mean(typed[1], [*COMMANDS, *ALIASES])}"
-    message = message.removesuffix("?") if message.endswith("'?") else message
+    if typed is not None:
+        known = {**MEANT, **{name: name for name in (*COMMANDS, *ALIASES)}} if command == "remit" else {}
+        meant = known.get(typed[1].lower())
+        near = [f"{command} {name}" for name in re.findall(r"'([\w-]+)'", message)[1:]]
+        if meant is None and not near and command == "remit":
+            meant = near_miss(typed[1], [*COMMANDS, *ALIASES])
+        near = [f"remit {meant}"] if meant is not None else near
+        hint = f"; did you mean {' or '.join(f'`{shown(one)}`' for one in near)}?" if near else ""
+        message = f"no such command `{shown(typed[1])}`{hint}"
+    long = _one_dash(error, args)
+    if long is not None:
+        message = f"no such option: {long[1:]}; did you mean `{long}`?"
+    message = message.replace("is not a valid int range", "is no whole number that it takes")
     err(f"remit: {shown(message[:1].lower() + message[1:], 300)}; see `{shown(command)} --help`")
     return BAD_INPUT
+
+
+def _one_dash(error: Any, args: Sequence[str]) -> str | None:
+    """`--agent`, where somebody typed `-agent`."""
+    known = {
+        name
+        for one in getattr(getattr(getattr(error, "ctx", None), "command", None), "params", ())
+        for name in one.opts
+    }
+    if type(error).__name__ != "NoSuchOption":
+        return None
+    return next((f"-{arg}" for arg in args if f"-{arg}" in known), None)
 
 
 def _options(context: Any, message: str) -> str:

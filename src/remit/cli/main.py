@@ -44,7 +44,7 @@ def run(args: list[str]) -> int:
     except Exception as error:
         from remit.cli.faults import say_fault  # here: for the same reason
 
-        return say_fault(error)
+        return say_fault(error, args)
     return code if isinstance(code, int) else 0
 
 

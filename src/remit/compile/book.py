@@ -17,7 +17,8 @@ from remit.compile.tiers import refined, with_tool_tiers
 from remit.forms.shapes import Reader
 from remit.model.policy import Caller, Grant, Never, Policy, Reserved, Tool
 from remit.model.rulebook import OPEN_QUESTIONS, Book, Rulebook
-from remit.model.text import near_miss, shown, suggestion
+from remit.model.text import did_you_mean, near_miss, shown, suggestion
+from remit.scopes.interface import Misnamed
 from remit.scopes.kinds import kind_of
 
 
@@ -60,6 +61,10 @@ class _Binding:
         effective = {name: inherit(caller, declared, self.reader) for name, caller in callers.items()}
         for caller in effective.values():
             self._check_caller(caller)
+        for caller in callers.values():
+            self._slips(caller.at_key("apis"), kind_of("url").misnamed(caller.apis or ()))
+        for label in policy.labels:
+            self._slips(label.at, kind_of("url").misnamed(label.url))
         grants = tuple(self._grant(grant) for grant in policy.grants)
         reserved = []
         for entry in policy.reserved:
@@ -117,8 +122,12 @@ class _Binding:
         known = [*tools.values(), *self.policy.tools.values()]
         for what in caller.daily_sum:
             if not any(what.removeprefix(f"{tool.name}.") in tool.args for tool in known):
-                text = f"`{shown(what)}` is not an argument of a tool that could be summed"
-                self.reader.fail(caller.at, "unknown-argument", text, "write tool.argument, such as send_money.amount")
+                named = [
+                    f"{tool.name}.{name}" for tool in known for name, one in tool.args.items() if one.kind == "number"
+                ]
+                text = f"`{shown(what)}` is not an argument of a tool that could be summed{did_you_mean(what, named)}"
+                help = "write tool.argument, such as send_money.amount"
+                self.reader.fail(caller.at_key("daily_sum"), "unknown-argument", text, help)
         alone = caller.issues_alone
         if alone is not None:
             alone = msgspec.structs.replace(alone, grants=self.resolver.resolve(alone.grants, tools))
@@ -205,10 +214,15 @@ class _Binding:
                     self.notices.append(f"{entry.at}: {what}; unknown tools are denied")
                 else:
                     self.reader.fail(entry.at, "matches-nothing", f"{what}; did you mean `{shown(near)}`?")
-        for found in kind_of("shell").misnamed({"run": entry.programs}):
+        self._slips(entry.at, kind_of("shell").misnamed({"run": entry.programs}))
+        self._slips(entry.at, kind_of("url").misnamed(entry.urls))
+
+    def _slips(self, at: str, misnamed: Iterable[Misnamed]) -> None:
+        """Names that are nearly known ones."""
+        for found in misnamed:
             if found.near is not None:
                 message = f"{found.problem}; did you mean `{shown(found.near)}`?"
-                self.reader.fail(entry.at, "unknown-name", message)
+                self.reader.fail(at, "unknown-name", message)
 
     def _all(self, key: str) -> list[str]:
         """The names, layers or categories of all tools."""

@@ -8,6 +8,7 @@ import msgspec
 
 from remit.analyze.candidates import favourable, nest, plain_value
 from remit.analyze.confined import notices as confined
+from remit.analyze.idle import idle
 from remit.analyze.never import describe, examine
 from remit.analyze.shadowed import shadows
 from remit.analyze.widening import widening
@@ -61,6 +62,7 @@ def without_dead_rules(rulebook: Rulebook) -> Rulebook:
             reader.fail(shadow.at, shadow.code, shadow.text, shadow.help)
         else:
             notices.append(f"{shadow.at}: {shadow.text}")
+    notices.extend(idle(rulebook))
     reader.finish()
     if not notices:
         return rulebook

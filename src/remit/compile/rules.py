@@ -33,14 +33,14 @@ class RuleResolver:
         found = []
         for rule in rules:
             if rule.ask is not None and rule.ask not in _ASKABLE and rule.ask not in self.callers:
-                self._unknown_caller(rule.at, rule.ask)
+                self._unknown_caller(rule.places.get(rule.ask, rule.at), rule.ask, also=_ASKABLE)
             self._check_mode(rule)
             for scope in _scopes(rule):
                 conditions = [part for _, condition in scope.conditions() for part in condition.parts.items()]
                 for kind, data in (*scope.parts.items(), *conditions):
                     for name in kind_of(kind).callers(data):
                         if name not in self.callers:
-                            self._unknown_caller(rule.at, name)
+                            self._unknown_caller(rule.places.get(name, rule.at), name)
                     self._check_names(rule, kind, data)
             if rule.tools is None:
                 self._check_toolless(rule)
@@ -55,8 +55,8 @@ class RuleResolver:
                 found.append(msgspec.structs.replace(rule, tools=tuple(dict.fromkeys(tools))))
         return tuple(found)
 
-    def _unknown_caller(self, at: str, name: str) -> None:
-        hint = suggestion(name, self.callers)
+    def _unknown_caller(self, at: str, name: str, *, also: Iterable[str] = ()) -> None:
+        hint = suggestion(name, (*self.callers, *also))
         self.reader.fail(at, "unknown-agent", f"unknown agent, role or runner `{shown(name)}`{hint}")
 
     def _check_mode(self, rule: Rule) -> None:
@@ -118,22 +118,25 @@ class RuleResolver:
                         help,
                     )
             for one in _scopes(rule):
-                self._check_where(rule.at, tool, one)
+                self._check_where(rule, tool, one)
                 for part, data in one.parts.items():
                     self._say(rule, kind_of(part).unknown_to(tool, data))
             if scope.parts and rule.verb == "may":
                 self._check_reach(rule, tool)
 
-    def _check_where(self, at: str, tool: Tool, scope: Scope) -> None:
+    def _check_where(self, rule: Rule, tool: Tool, scope: Scope) -> None:
+        at = rule.at
         bare = [arg for arg, condition in scope.where.items() if condition.each and not arg.endswith("[]")]
         for arg in bare:
             what = f"`each` is about the elements of a list; `{shown(arg)}` of `{tool.name}` names no list"
-            self.reader.fail(at, "bad-value", what, f"write `{shown(arg)}[]`" if f"{arg}[]" in _lists(tool) else None)
+            help = f"write `{shown(arg)}[]`" if f"{arg}[]" in _lists(tool) else None
+            self.reader.fail(rule.places.get(arg, at), "bad-value", what, help)
         for arg, condition in scope.conditions():
             if not arg.startswith(tuple(f"{name}." for name in bare)):
-                self._check_condition(at, tool, arg, condition)
+                self._check_condition(rule, tool, arg, condition)
 
-    def _check_condition(self, at: str, tool: Tool, arg: str, condition: Condition) -> None:
+    def _check_condition(self, rule: Rule, tool: Tool, arg: str, condition: Condition) -> None:
+        at = rule.places.get(arg, rule.at)
         argument = tool.args.get(arg)
         if argument is None:
             hint = suggestion(arg, tool.args)
@@ -148,11 +151,11 @@ class RuleResolver:
         for value in (*values, *(() if condition.equals is None else (condition.equals,))):
             for name in kind_of(argument.kind).callers((value,)):
                 if name not in self.callers:
-                    self._unknown_caller(at, name)
+                    self._unknown_caller(rule.places.get(name, at), name)
             problem = _impossible(argument, value)
             if problem is not None:
                 what = f"{about} could never hold: {_written(value)} is not {problem}"
-                self.reader.fail(at, "kind-mismatch", what, _meant(argument, value))
+                self.reader.fail(rule.places.get(str(value), at), "kind-mismatch", what, _meant(argument, value))
         if condition.regex is not None and argument.one_of:
             from remit.scopes.regex import compile_regex  # here: few conditions have one
 

@@ -181,9 +181,18 @@ def permitted(cell: Cell, case: Case) -> Objection | None:
             remedy = Remedy(f"use other arguments, or have a person change the limit at {bound.rule.at}")
             return case.deny("not-permitted", reason, remedy=remedy, unsure=unsure)
         reason = limited_text(cell, bounds, unit) if kind_of(unit.kind).language else limited(cell, bounds)
-        remedy = permit_remedy(cell, _uncovered(live, cell, case), bounds, case)
-        return case.deny("not-permitted", reason, remedy=remedy, unsure=unsure)
+        return case.deny("not-permitted", reason, remedy=_remedy(live, bounds, cell, case), unsure=unsure)
     return None
+
+
+def _remedy(live: list[Bound], bounds: list[Bound], cell: Cell, case: Case) -> Remedy:
+    """The rule that would permit the call, unless something else in the caller's record would still refuse it."""
+    lines = len(case.trace)
+    further = limits(cell, case)
+    del case.trace[lines:]
+    if further is not None and further.code != "not-understood" and not further.unsure:
+        return Remedy(f"use other arguments: a rule would not be enough, since {further.reason}")
+    return permit_remedy(cell, _uncovered(live, cell, case), bounds, case)
 
 
 def _uncovered(live: list[Bound], cell: Cell, case: Case) -> list[Unit]:

@@ -101,6 +101,8 @@ def enforcement(value: Any) -> Enforce | None:
     return Enforce() if value == "always" else Enforce(observe_until=value["observe"]["until"])
 
 
+_PLACED = frozenset(("enabled", "locks", "daily_sum"))
+"""Keys besides those of the record whose place messages name."""
 _record = {
     "roles": Field(names, "roles it belongs to"),
     "may": Field(Rules("may"), "what it may do"),
@@ -190,7 +192,7 @@ def _build(kind: Literal["agent", "role", "runner"]) -> Any:
                 what = "`alone` is for an agent that may issue at all"
                 reader.fail(node.at, "never-applies", what, "may_issue: {capsules: true, alone: …}")
         places = {name.value: name.at for key in _NAMED for name in _texts(node.value.get(key))}
-        places |= {f".{key}": node.at_key(key) for key in node.value if key in _record or key in ("enabled", "locks")}
+        places |= {f".{key}": node.at_key(key) for key in node.value if key in _record or key in _PLACED}
         return Caller(name="", kind=kind, rules=rules, says_may=says_may, at=node.at, places=places, **values)
 
     return build

@@ -166,7 +166,8 @@ test_file = Record(
                     },
                     _test,
                     what="a test",
-                )
+                ),
+                some=True,
             ),
             "calls and the decisions that they must get",
             required=True,

@@ -30,7 +30,9 @@ def read_text(path: Path, name: str | None = None) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise _refused("not-utf8", f"not UTF-8 at line {line}", name) from None
+        wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+        what = "UTF-16, not UTF-8" if wide else f"not UTF-8 at line {line}"
+        raise _refused("not-utf8", what, name, "save it as UTF-8") from None
 
 
 def _read_once(path: Path, name: str) -> bytes | None:

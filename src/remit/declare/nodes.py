@@ -132,7 +132,8 @@ def _build(parser: Any, source: str) -> Node | None:
                 documents += 1
                 if documents > 1:
                     line = event.start_mark.line + 1
-                    raise _refused("bad-yaml", "only one document a file", f"{source}:{line}")
+                    help_ = "remove the `---`; what belongs to the policy too can be a file under `include`"
+                    raise _refused("bad-yaml", "only one document a file", f"{source}:{line}", help_)
             continue
         if not stack:
             root = node
@@ -187,7 +188,10 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
         column = error.context_mark.column
     at = f"{source}:{line + 1}:{column + 1}"
     sign = row[column : column + 1]
-    opened = _unclosed(error, lines, source)
+    if row.lstrip().startswith(("```", "~~~")):
+        what = "a fence of Markdown, which is no part of the policy"
+        return Problem("bad-yaml", what, f"{source}:{line + 1}:1", "remove this line, and the one that ends the block")
+    opened = _no_comma(error, row, source) or _unclosed(error, lines, source)
     if opened is not None:
         return opened
     if error.problem and "mapping values are not allowed" in error.problem:
@@ -223,6 +227,18 @@ def _syntax(error: yaml.MarkedYAMLError, text: str, source: str) -> Problem:
         return Problem("bad-yaml", f"indented by {column}, unlike any line above that it could belong to", at, help_)
     context = f"{error.context}: " if error.context else ""
     return Problem("bad-yaml", f"{context}{error.problem}", at)
+
+
+def _no_comma(error: yaml.MarkedYAMLError, row: str, source: str) -> Problem | None:
+    """Two entries of a list or mapping in one line, with nothing between them."""
+    mark = error.problem_mark
+    if mark is None or "did not find expected ',' or" not in str(error.problem):
+        return None
+    before, after = row[: mark.column].rstrip(), row[mark.column : mark.column + 1]
+    if before[-1:] not in ("]", "}", '"', "'") or not (after.isalnum() or after in ('"', "'", "[", "{")):
+        return None
+    at = f"{source}:{mark.line + 1}:{mark.column + 1}"
+    return Problem("bad-yaml", "a comma is missing before this", at, f"write `{before[-1]},`")
 
 
 def _unclosed(error: yaml.MarkedYAMLError, lines: list[str], source: str) -> Problem | None:

@@ -70,6 +70,9 @@ KINDS = frozenset(
         "prefix",
         "resource",
         "object",
+        "thing",
+        "other_thing",
+        "manifest",
         "rename",
         "perl",
         "report",
@@ -182,6 +185,7 @@ _DOES = {
     "jq": {"read"},
     "url": {"read", "network"},
     "remote": {"read", "network"},
+    "manifest": {"read", "network"},
     "host": {"network"},
 }
 """What words of a kind do, as far as that is only to files, or to connect somewhere."""

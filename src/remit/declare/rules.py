@@ -338,7 +338,7 @@ class Rules(Shape):
         scope = _format().scope
         if all(key in scope.fields for key in node.value) and not _of_namesake(node):
             read = scope.read(node, reader)
-            return [] if read is BAD else [self._rule(None, read, node.at, reader)]
+            return [] if read is BAD else [self._rule(None, read, node.at, reader, dict(_words(node)))]
         rules = []
         owner = next(
             (key for key, value in node.value.items() if value.kind is SCALAR and value.scalar() is None), None
@@ -368,7 +368,7 @@ class Rules(Shape):
                 continue
             read = scope.read(value, reader)
             if read is not BAD:
-                rules.append(self._rule((key,), read, at, reader, dict(_names_in(value))))
+                rules.append(self._rule((key,), read, at, reader, dict(_words(value))))
         return rules
 
     def _rule(
@@ -414,13 +414,8 @@ _FILE_TOOLS = frozenset(("Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "
 """Tools of hosts whose entries limit paths."""
 
 
-def _names_in(node: Node) -> Iterator[tuple[str, str]]:
-    """Each word of a `shell` scope with its position; of one that stands there twice, the last."""
-    shell = node.value.get("shell")
-    yield from () if shell is None else _words(shell)
-
-
 def _words(node: Node) -> Iterator[tuple[str, str]]:
+    """Each word of a scope with its position; of one that stands there twice, the last."""
     if node.kind is SCALAR:
         yield node.value, node.at
     elif node.kind is LIST:

@@ -17,8 +17,10 @@ import msgspec
 from remit.analyze.reach import takers_of
 from remit.decide.preview import Bound, Cell, hands_to, objection, preview
 from remit.explain.units import Part, covers_all, covers_some, parts_of, touches_all, touches_some
-from remit.model.policy import Caller, Question, Rule
+from remit.model.policy import Halting, Question, Rule
+from remit.model.task import SUM, amount_text
 from remit.model.terms import CHANGING
+from remit.model.text import counted
 from remit.scopes.interface import Unit
 from remit.scopes.judge import Judge
 from remit.scopes.kinds import kind_of
@@ -103,7 +105,7 @@ def matrix_cell(cell: Cell, now: str | None = None) -> MatrixCell:
         scopes.extend(f"not {_as_one(words(bound.judge))}" for bound in nots)
         if not free and not limiting and asking and all(bound.judge.brief() for bound in asking):
             scopes.append(NOTHING_ELSE)
-        scopes.extend(_record(cell.caller, parts))
+        scopes.extend(_record(cell, parts))
         if cell.rulebook.book.tiers[floor].verdict == "deny":
             scopes.append(f"not tier {floor}")
         return _questions(cell, parts, asking, words), scopes
@@ -217,9 +219,9 @@ def _described(bound: Bound, words: Callable[[Judge], str]) -> str:
     return f"{scope}{' ' if scope else ''}(granted until {bound.until})"
 
 
-def _record(caller: Caller, parts: list[Part]) -> list[str]:
+def _record(cell: Cell, parts: list[Part]) -> list[str]:
     """What the caller's record leaves of the tool."""
-    found = []
+    found, caller = [], cell.caller
     runs = any(part.runs for part in parts)
     if caller.locks is not None and (runs or any(_changes(part) and part.fixed is None for part in parts)):
         beside = f" except {', '.join(caller.locks.except_)}" if caller.locks.except_ else ""
@@ -233,6 +235,10 @@ def _record(caller: Caller, parts: list[Part]) -> list[str]:
         found.append("no code of the project")
     if caller.skills and any(part.kind == "skill" for part in parts):
         found.append(f"skills {', '.join(caller.skills)}")
+    for what, most in caller.daily_sum.items():
+        arg = what.removeprefix(f"{cell.tool.name}.")
+        if arg in cell.tool.args:
+            found.append(f"{arg} at most {amount_text(SUM, most)} a day, in all")
     return found
 
 
@@ -249,11 +255,22 @@ def _limits(cell: Cell) -> tuple[str, ...]:
         what = [] if before.tier is None else [f"from tier {before.tier}"]
         what += [f"to {', '.join(before.effects)}"] if before.effects else []
         found.append(f"waits for the gate {gate} {' or '.join(what)}")
+    if cell.confine != "off":
+        found.append(f"its commands run confined ({cell.confine})")
+    if caller.on_violation is not None and caller.on_violation.after:
+        found.append(_halting(caller.on_violation))
     if "agent" in cell.tool.kinds:
         callers = cell.rulebook.book.callers
         names = [name for name in caller.delegates_to or () if name not in callers or callers[name].enabled]
         found.append(f"delegates to {', '.join(names) or 'nobody'}")
     return tuple(found)
+
+
+def _halting(rule: Halting) -> str:
+    """`halted after 3 violations within 10m (protected, may_not)`."""
+    within = f" within {rule.within}" if rule.within else ""
+    reasons = f" ({', '.join(rule.reasons)})" if rule.reasons else ""
+    return f"halted after {counted(rule.after, 'violation')}{within}{reasons}"
 
 
 def _changes(part: Part) -> bool:

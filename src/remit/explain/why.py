@@ -58,15 +58,16 @@ def remedies(decision: Decision) -> list[str]:
     return found
 
 
-def tier_reason(rulebook: Rulebook, call: Call, facts: Facts) -> str:
-    """Why the call has its tier, such as `write research/a.yaml`."""
+def tier_reason(rulebook: Rulebook, call: Call, facts: Facts, tier: int | None = None) -> str:
+    """Why the call has its tier, such as `write research/a.yaml`; a decision may have been made before it was known."""
     cell = cell_of(rulebook, call.agent, call.tool)
     if cell is None or not isinstance(call.args, dict):
         return "nothing is known about the call"
     try:
-        return preview_call(cell, call, facts).tier_why
+        found = preview_call(cell, call, facts)
     except NotUnderstood:
         return "the tool's floor"
+    return found.tier_why if tier in (None, found.tier) else "refused before more was known"
 
 
 def places(rulebook: Rulebook, call: Call, decision: Decision) -> list[str]:
@@ -82,7 +83,7 @@ def places(rulebook: Rulebook, call: Call, decision: Decision) -> list[str]:
 def explanation(rulebook: Rulebook, call: Call, facts: Facts, decision: Decision, quotes: dict[str, list[str]]) -> str:
     """Everything about one decision. `quotes` has lines of the policy by place, as far as they could be read."""
     lines = [headline(decision), "", f"agent     {decision.agent}", f"tool      {decision.tool}"]
-    lines.append(f"tier      {decision.tier} ({shown(tier_reason(rulebook, call, facts), 200)})")
+    lines.append(f"tier      {decision.tier} ({shown(tier_reason(rulebook, call, facts, decision.tier), 200)})")
     if decision.data_tier:
         lines.append(f"data tier {decision.data_tier}")
     lines.append(f"effects   {', '.join(decision.effects) or 'none'}")
@@ -102,9 +103,15 @@ def explanation(rulebook: Rulebook, call: Call, facts: Facts, decision: Decision
     covers = [note.by for note in decision.trace if isinstance(note, Covered)]
     covering = {place for place in quotes if any(by.startswith(f"{place}:") for by in covers)}
     for place, quoted in quotes.items():
-        word = "rule      " if place == decision.rule else "covers    " if place in covering else "not by    "
-        if word.startswith("covers") and any(f" not by {place}:" in note.text for note in decision.trace):
-            word = "in part by"
+        against = any(f" not by {place}:" in line.text for line in decision.trace)
+        if place == decision.rule:
+            word = "rule      "
+        elif place in covering:
+            word = "in part by" if against else "covers    "
+        elif against:
+            word = "not by    "
+        else:
+            continue  # the call was refused before anybody looked at it
         lines += [f"{word}{place}", *(f"          {line}" for line in quoted)]
     lines += ["", "steps:", *(f"  {line}" for line in trace(decision))]
     found = remedies(decision)
@@ -143,7 +150,7 @@ def explained(
     rulebook: Rulebook, call: Call, facts: Facts, decision: Decision, quotes: dict[str, list[str]]
 ) -> dict[str, Any]:
     """For programs: the decision as everywhere, with the tier's reason and the quoted lines beside it."""
-    reason = tier_reason(rulebook, call, facts)
+    reason = tier_reason(rulebook, call, facts, decision.tier)
     found = {**decision.for_call(call.args).as_json(call.id), "tier_reason": reason, "quotes": quotes}
     if any(obligation.do == "confine" for obligation in decision.obligations):
         found["profile"] = profile_of_call(rulebook, call, facts)

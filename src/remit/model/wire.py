@@ -26,6 +26,10 @@ MAX_DIGITS = 400
 _SURROGATE = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
 _LONG_NUMBER = re.compile(rb"[0-9]{%d}" % MAX_DIGITS)
 _FIELDS = frozenset({"id", "agent", "tool", "args", "context", "statement"})
+_MEANT = dict.fromkeys(("arguments", "input", "params", "parameters", "tool_input"), "args") | dict.fromkeys(
+    ("name", "tool_name", "function"), "tool"
+)
+"""What a call's fields are called elsewhere."""
 
 
 class _Duplicate(ValueError):
@@ -94,7 +98,8 @@ def call_from(data: dict[str, Any]) -> Call:
     """A call from plain data, strictly typed. Raises CallError."""
     unknown = sorted(set(data) - _FIELDS)
     if unknown:
-        raise CallError(f"unknown field `{shown_name(unknown[0], 60)}`")
+        meant = f"; did you mean `{_MEANT[unknown[0]]}`?" if unknown[0] in _MEANT else ""
+        raise CallError(f"unknown field `{shown_name(unknown[0], 60)}`{meant}")
     for name in ("agent", "tool"):
         if not isinstance(data.get(name), str):
             raise CallError(f"`{name}` must be text")

@@ -12,7 +12,7 @@ from remit.record.reader import Filter, all_said
 from remit.record.stats import OTHERS
 from remit.store.interface import Transaction
 
-SPANS = (60, 300, 900, 3600, 3 * 3600, 12 * 3600, 86_400, 7 * 86_400, 30 * 86_400, 365 * 86_400)
+SPANS = (1, 5, 15, 60, 300, 900, 3600, 3 * 3600, 12 * 3600, 86_400, 7 * 86_400, 30 * 86_400, 365 * 86_400)
 MOST_SPANS = 96
 MOST_AGENTS = 12
 NEWEST = 50

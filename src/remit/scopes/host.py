@@ -28,6 +28,11 @@ def read_host(text: str) -> str:
 
 def read_pattern(text: str) -> tuple[str, str]:
     """The host, perhaps with `*.` before it, and the port: empty for none, `*` for any. Raises ValueError."""
+    for sign, what in (("://", "a URL"), ("@", "a user stands before it"), ("/", "a path stands behind it")):
+        if sign in text:
+            alone = text.partition("://")[2] or text
+            alone = alone.partition("/")[0].rpartition("@")[2]
+            raise ValueError(f"{what}: write the host alone, `{alone}`")
     host, port = _parts(text)
     parent = host.removeprefix("*.")
     found = parse_host(parent)

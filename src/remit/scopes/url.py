@@ -329,6 +329,16 @@ def url_texts() -> Shape:
     return many(Parsed(UrlPattern.parse, "a URL pattern such as https://host/**", "bad-url-pattern", quote=True))
 
 
+def unknown_schemes(texts: Iterable[str]) -> Iterator[Misnamed]:
+    """Patterns whose scheme is nearly a known one: they would match no URL that anybody means."""
+    for text in texts:
+        scheme = text.partition("://")[0].lower()
+        known = scheme in DEFAULT_PORTS or scheme in _OTHERS
+        near = None if known else near_miss(scheme, DEFAULT_PORTS, cutoff=0.75)
+        if near is not None:
+            yield Misnamed(f"no scheme `{scheme}` is known", near, name=text)
+
+
 class UrlKind(Kind):
     """An address."""
 
@@ -357,12 +367,7 @@ class UrlKind(Kind):
         return UrlMatcher(data)
 
     def misnamed(self, data: Any) -> Iterable[Misnamed]:
-        for text in data:
-            scheme = text.partition("://")[0].lower()
-            known = scheme in DEFAULT_PORTS or scheme in _OTHERS
-            near = None if known else near_miss(scheme, DEFAULT_PORTS, cutoff=0.75)
-            if near is not None:
-                yield Misnamed(f"no scheme `{scheme}` is known", near, name=text)
+        return unknown_schemes(data)
 
     def might(self, unit: Unit, part: str, matcher: Any) -> bool:
         if part != "host":

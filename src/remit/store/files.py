@@ -93,6 +93,8 @@ def _start(path: Path) -> str:
 
 
 def _beside(path: Path) -> Path:
+    if not path.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     return path.with_name(f"{_start(path)}{os.urandom(8).hex()}")
 
 

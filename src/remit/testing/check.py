@@ -5,6 +5,8 @@ examine(Path("remit.yaml")).fine
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,7 @@ class Checked(msgspec.Struct, frozen=True):
                 ended.setdefault(until, []).append(caller)
         return (
             *self.rulebook.book.notices,
+            *(f"{name}: nothing runs these tests: rename the file to {new}" for name, new in misnamed_tests(self.path)),
             *(
                 f"{ones[0].at}: observing ended at {until}, so the rules are enforced; `observe` can go: "
                 + listed(caller.name for caller in ones)
@@ -54,6 +57,21 @@ class Checked(msgspec.Struct, frozen=True):
     def fine(self) -> bool:
         """True if nothing is wrong."""
         return not self.problems and not self.outcomes()["failed"]
+
+
+def misnamed_tests(policy: Path) -> Iterator[tuple[str, str]]:
+    """Files beside a policy that begin as tests do and are not called so, each with the name that it needs."""
+    for path in sorted(policy.parent.glob("*.y*ml"))[:_MANY]:
+        if path.name.endswith(".test.yaml") or path.is_symlink() or not path.is_file():
+            continue
+        with path.open("rb") as file:
+            if _TESTS.match(file.read(_BEGINNING)):
+                stem = re.sub(r"[._-]?tests?$", "", path.stem) or policy.stem
+                yield path.name, f"{stem}.test.yaml"
+
+
+_TESTS = re.compile(rb"(?:\s*#[^\n]*\n|\s)*remit_tests\s*:")
+_BEGINNING, _MANY = 4096, 200
 
 
 def examine(path: Path) -> Checked:

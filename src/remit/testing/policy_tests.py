@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -13,10 +14,13 @@ from remit.declare.cases import Expected, PolicyTest, TestFile, read_tests
 from remit.declare.files import read_text
 from remit.forms.nodes import Node
 from remit.model.decision import Decision
+from remit.model.errors import PolicyError, Problem
 from remit.model.facts import Facts
 from remit.model.profile import HELD
 from remit.model.rulebook import Rulebook
+from remit.model.text import near_miss, shown
 
+_ABOUT = "name the policy under test, beside this file; without the key it is remit.yaml"
 Outcome = Literal["passed", "failed"]
 
 
@@ -44,7 +48,11 @@ def run_tests(rulebook: Rulebook, policy: Path) -> list[TestResult]:
     results: list[TestResult] = []
     for path in test_files(policy):
         file = read_tests(read_text(path, path.name), path.name)
-        if (path.parent / file.policy).resolve() == policy.resolve():
+        about = path.parent / file.policy
+        if not about.exists():
+            problem = Problem("no-policy", f"`policy: {shown(file.policy)}` names no file", path.name, _ABOUT)
+            raise PolicyError((problem,))
+        if about.resolve() == policy.resolve():
             results.extend(_run(rulebook, file, test) for test in file.tests)
     return results
 
@@ -58,7 +66,30 @@ def _run(rulebook: Rulebook, file: TestFile, test: PolicyTest) -> TestResult:
     outcome: Outcome = "failed" if wrong else "passed"
     said = ("decision", "code")  # `expected` and `got` have these
     message = "; ".join([*(text for name, text in wrong.items() if name not in said), decision.reason]) if wrong else ""
+    slip = _slip(rulebook, test, decision) if not wrong else None
+    if slip is not None:
+        outcome, message = "failed", f"denied whatever the rules say: {slip} (to test that, expect the code)"
     return TestResult(test.name, file.source, test.at, outcome, expected, got, message)
+
+
+def _slip(rulebook: Rulebook, test: PolicyTest, decision: Decision) -> str | None:
+    """The name that was probably meant, where a call is denied only because the policy does not know it: such a test
+    passes whatever the policy says. One that expects the code means it."""
+    if test.expect.decision != "deny" or test.expect.code is not None:
+        return None
+    book, call = rulebook.book, test.call
+    tool = book.tools.get(book.aliases.get(call.tool, call.tool))
+    known: dict[str, tuple[Iterable[str], Iterable[str]]] = {
+        "unknown-agent": ((call.agent,), book.callers),
+        "unknown-tool": ((call.tool,), (*book.tools, *book.aliases)),
+        "undeclared-argument": (call.args, tool.args if tool is not None else ()),
+    }
+    names, there = known.get(decision.code, ((), ()))
+    for name in names:
+        near = near_miss(name, there) if name not in there else None
+        if near is not None or decision.code == "undeclared-argument":
+            return f"{decision.reason}{f'; did you mean `{near}`?' if near else ''}"
+    return None
 
 
 def _facts(rulebook: Rulebook, file: TestFile, test: PolicyTest) -> Facts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 from remit.model.html import html_file, text
 from remit.model.text import shown
@@ -36,7 +36,7 @@ def _of_policy(checked: Checked) -> list[str]:
         return [f'    <testcase classname="policy" name={name}/>']
     return [
         f'    <testcase classname="policy" name={_attribute(problem.at or str(checked.path))}>'
-        f"<error type={_attribute(problem.code)} message={_attribute(problem.message)}/></testcase>"
+        f"{_found('error', problem.code, problem.message, problem.help)}</testcase>"
         for problem in checked.problems
     ]
 
@@ -48,7 +48,13 @@ def _case(test: TestResult) -> str:
     if test.outcome == "passed":
         return f"{start}/>"
     message = f"expected {test.expected}, got {test.got}: {test.message}"
-    return f'{start}><failure type="decision" message={_attribute(message)}/></testcase>'
+    return f"{start}>{_found('failure', 'decision', message)}</testcase>"
+
+
+def _found(kind: str, code: str, message: str, help: str | None = None) -> str:
+    """The message twice: some servers show the attribute, others only what stands inside."""
+    inside = escape(shown(f"{message}\n{help}" if help else message, _LONG))
+    return f"<{kind} type={_attribute(code)} message={_attribute(message)}>{inside}</{kind}>"
 
 
 def _attribute(value: object) -> str:

@@ -48,7 +48,7 @@ def _drawn(line: Timeline) -> str:
     for data in line.events:
         span = int((seconds_of(str(data["at"])) - seconds_of(line.start)) // line.seconds)
         marks.setdefault(min(max(0, span), line.spans - 1), []).append(" ".join(_event(data)[:2]))
-    cut = 10 if line.seconds >= 86_400 else 16
+    cut = 10 if line.seconds >= 86_400 else 16 if line.seconds >= 60 else 19
     when = {span: line.moment(span)[:cut].replace("T", " ") for span in range(line.spans)}
     return svg(line.calls, spans=line.spans, lanes=line.agents, when=when.__getitem__, marks=marks)
 

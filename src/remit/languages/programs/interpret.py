@@ -1098,20 +1098,35 @@ def _is_remote(text: str) -> bool:
     return _REMOTE.match(text) is not None and not text.startswith(("./", "/", "../"))
 
 
+def _thing(out: Reading, word: Word) -> None:
+    """The kinds of things that kubectl changes."""
+    out.targets.extend(Word(name, word.raw) for name in resources(word.text or ""))
+
+
 def _resource(out: Reading, word: Word) -> None:
     """The kinds of things that kubectl is asked for; secrets are credentials."""
-    if word.text is None:
-        return
-    for name in resources(word.text):
-        out.targets.append(Word(name, word.raw))
-        if name == "secret":
-            out.refused.append(f"`{word.raw}`: gives out credentials; name the whole command to admit it")
+    _thing(out, word)
+    if word.text is not None and "secret" in resources(word.text):
+        out.refused.append(f"`{word.raw}`: gives out credentials; name the whole command to admit it")
 
 
 def _object(out: Reading, word: Word) -> None:
     """A name, or another thing with its kind: `pod/a secret/b`."""
     if word.text is not None and "/" in word.text:
         _resource(out, word)
+
+
+def _other_thing(out: Reading, word: Word) -> None:
+    """The same, of things that are changed."""
+    if word.text is not None and "/" in word.text:
+        _thing(out, word)
+
+
+def _aim_manifest(out: Reading, word: Word) -> None:
+    """What is put into a cluster, whatever it says: a path, or a URL, of which nobody sees what it says."""
+    _aim_remote(out, word)
+    if word.text is not None and _is_remote(word.text):
+        out.unknown.append(f"`{word.raw}` is an address: nothing shows what lies there (a file here is `./…`)")
 
 
 def _destination(refspec: str) -> str:
@@ -1162,7 +1177,10 @@ _READERS = {
     "yq": read_yq,
     "resource": _resource,
     "object": _object,
+    "thing": _thing,
+    "other_thing": _other_thing,
     "remote": _aim_remote,
+    "manifest": _aim_manifest,
     "prefix": touch_pieces,
     "mount": touch_mounted,
 }

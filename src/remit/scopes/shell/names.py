@@ -11,6 +11,7 @@ from remit.languages.programs.profiles import Profile, profile_of, programs
 from remit.model.terms import EFFECTS
 from remit.model.text import near_miss, shown
 from remit.scopes.interface import Misnamed
+from remit.scopes.url import unknown_schemes
 
 _JOINERS = frozenset(("&&", "||", ";", "|", "&"))
 
@@ -74,33 +75,49 @@ def _entry(text: str, limits: Any) -> Iterator[Misnamed]:
     data = limits if isinstance(limits, dict) else {"sub": limits}
     if data.get("unsafe_any_arguments"):
         return
-    subs = [(text, words[1:])] if len(words) > 1 else []
+    if len(words) > 1:
+        yield from (found._replace(name=text) for found in _command(words[0], profile, words[1:]))
     for sub in _several(data.get("sub")):
-        subs.append((str(sub), str(sub).split()))
-        if not (profile.sub or profile.any or words[0] == "make" or str(sub).startswith("-")):
+        if not (profile.sub or profile.any or words[0] == "make"):
             so = f'write "{words[0]} {shown(sub)}" for exactly that, or `{words[0]}` for all that it may be given'
-            yield Misnamed(f"{words[0]} has no subcommands", None, so, name=str(sub))
-    for written, sub in subs:
-        for found in _subcommand(words[0], profile, sub):
-            yield found._replace(name=written)
+            if profile.modules and str(sub).startswith("-m "):
+                so = f"write {words[0]}: {{module: [{shown(str(sub).split()[1])}]}}"
+            yield Misnamed(f"{words[0]} has no subcommands", None, so, fatal="always", name=str(sub))
+            continue
+        for found in _subcommand(words[0], profile, str(sub).split()):
+            yield found._replace(name=str(sub))
     for name in _several(data.get("meta")):
         commands = programs().metas.get(words[0], {})
         if commands and meta_of(words[0], str(name))[1] is None:
             yield Misnamed(f"{words[0]} has no command `{shown(name)}`", near_miss(str(name), commands), name=str(name))
-    known = _options(profile)
+    yield from unknown_schemes(map(str, _several(data.get("url"))))
     for option in _several(data.get("options")):
-        name = str(option).partition("=")[0]
-        if name not in known and f"-{name}" not in known:
-            near = near_miss(name, known)
-            yield Misnamed(f"the catalog has no option `{shown(name)}` of {words[0]}", near, name=str(option))
+        yield from _option(words[0], profile, str(option))
+
+
+def _option(program: str, profile: Profile, option: str) -> Iterator[Misnamed]:
+    known, name = _options(profile), option.partition("=")[0]
+    if name not in known and f"-{name}" not in known:
+        near = near_miss(name, known)
+        yield Misnamed(f"the catalog has no option `{shown(name)}` of {program}", near, name=option)
+
+
+def _command(program: str, profile: Profile, words: list[str]) -> Iterator[Misnamed]:
+    """A command line: its subcommands, and long options that are nearly known."""
+    subs, found = 0, profile
+    while subs < len(words) and not words[subs].startswith("-") and words[subs] in found.sub:
+        subs, found = subs + 1, found.sub[words[subs]]
+    yield from _subcommand(program, profile, [*words[:subs], *(words[subs : subs + 1] if found.sub else ())])
+    for word in words[subs:]:
+        if word.startswith("--"):
+            yield from (one for one in _option(program, profile, word) if one.near is not None)
 
 
 def _subcommand(program: str, profile: Profile, words: list[str]) -> Iterator[Misnamed]:
     so_far, found = program, profile
     for word in words:
         if not found.sub:
-            if program == "kubectl":
-                yield from _resources(word)
+            yield from _behind(program, so_far, found, word)
             return
         if word.startswith("-"):
             continue
@@ -115,6 +132,21 @@ def _subcommand(program: str, profile: Profile, words: list[str]) -> Iterator[Mi
                 yield Misnamed(f"the catalog has no `{so_far} {shown(word)}`", near)
             return
         so_far, found = f"{so_far} {word}", inner
+
+
+def _behind(program: str, so_far: str, profile: Profile, word: str) -> Iterator[Misnamed]:
+    """A word behind the last subcommand: a script, or what kubectl works on; no other is compared with anything."""
+    kinds = {
+        kind.removesuffix("...") for args in (profile.args, *(args for _, args in profile.args_with)) for kind in args
+    }
+    if not kinds.isdisjoint(("resource", "thing")):
+        yield from _resources(word)
+    elif "target" not in kinds and profile.grade != "project":
+        sub = so_far.removeprefix(f"{program} ")
+        so = f"write `{sub}` for all of it, or the whole command as an entry of `run`"
+        yield Misnamed(
+            f"`{so_far}` is a subcommand; `{shown(word)}` behind it is compared with nothing", None, so, "always"
+        )
 
 
 def _resources(word: str) -> Iterator[Misnamed]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from functools import cache
 from typing import Any
@@ -18,6 +19,7 @@ from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
 from remit.scopes.interface import NO_EFFECTS, Given, Matcher, Unit
 from remit.scopes.path import names_base
+from remit.scopes.shell.hosts import host_in
 from remit.scopes.shell.placed import Placed
 from remit.scopes.sql.scope import SqlMatcher
 from remit.scopes.url import UrlError, UrlPattern, UrlSet, parse_url
@@ -30,6 +32,8 @@ JOINED_BY = ("and", "or", "then", "pipe")
 
 OBJECTS = frozenset(("kubectl", "oc"))
 """Programs whose subcommands are named with the kind of thing that they are about: `get pods`."""
+_MANY_KINDS = frozenset(("all",))
+"""What stands for several kinds of things."""
 
 
 class Run:
@@ -55,6 +59,7 @@ class Run:
         self.databases = GlobSet(Glob.parse(text) for text in self.database_texts) if "db" in data else None
         self.sql = SqlMatcher(data["sql"]) if "sql" in data else None
         self.metas = _set(data.get("meta"))
+        self.limits = tuple(key for key in data if key not in ("sub", "unsafe_any_arguments"))
         self.anything = bool(data.get("unsafe_any_arguments"))
         if self.anything:
             self.exact = None
@@ -65,15 +70,34 @@ class Run:
         found.sql = self.sql.given(given) if self.sql is not None else None
         return found
 
+    def names(self, sub: tuple[str, ...]) -> bool:
+        """True if the entry admits the subcommand, as far as its name goes."""
+        return self.subs is None or any(sub[: len(mine)] == mine for mine in self.subs)
+
     def is_about(self, act: Act) -> bool:
         """True if the entry names what the command does: only how it does it is too much."""
         return self._names(act) is None or bool(act.unknown or act.refused)
 
+    def wider(self, beside: Sequence[str]) -> tuple[str, str] | None:
+        """What a prohibition of this entry prohibits, and what of the entry (or `beside` it) it does not look at; None
+        if it prohibits just what it says."""
+        program = self.program.split()[0]
+        if self.exact is not None:
+            subs = _subcommands_in(self.exact) or [()]
+            rest = self.exact[1 + len(subs[0]) :]
+            return (" ".join((program, *subs[0])), f"`{' '.join(rest)}`") if rest else None
+        unread = [*self.limits, *beside]
+        whole = f"{program} {', '.join(' '.join(sub) for sub in self.subs or ())}".rstrip()
+        return (whole, ", ".join(f"`{key}`" for key in unread)) if unread else None
+
     def could_be(self, act: Act) -> bool:
         """False only if the entry names subcommands, and the command is certainly another one."""
-        if self.subs is None:
+        subs = self.subs if self.exact is None else _subcommands_in(self.exact)
+        if subs is None:
             return True
-        return any(mine[: len(sub)] == sub[: len(mine)] for sub in self.subs for mine in _subcommands(act))
+        if any(word.text in _MANY_KINDS for word in act.targets) and act.program in OBJECTS:
+            return any(act.sub == sub[: len(act.sub)] for sub in subs)
+        return any(mine[: len(sub)] == sub[: len(mine)] for sub in subs for mine in _subcommands(act))
 
     def excess(self, act: Act) -> int:
         """How many effects the command has beyond the entry's."""
@@ -115,14 +139,16 @@ class Run:
         return self._names(act) or self._reaches(act) or self._queries(placed) or self._reports(placed, limited)
 
     def _admitted(self, act: Act) -> frozenset[str]:
-        """Effects that the entry admits: those it names, else the program's base; SQL's where the SQL is judged."""
+        """Effects that the entry admits: those it names, else the program's base; SQL's where the SQL is judged, and
+        the network where the entry says which part of it."""
         if self.effects is not None:
             return self.effects
-        return act.base | act.asked if self.sql is not None else act.base
+        found = act.base | act.asked if self.sql is not None else act.base
+        named = self.hosts is not None or self.urls is not None
+        return found | {"network"} if named else found  # `scp` reaches none unless it is told to
 
     def _names(self, act: Act) -> str | None:
-        subs = self.subs
-        if subs is not None and not all(any(mine[: len(sub)] == sub for sub in subs) for mine in _subcommands(act)):
+        if not all(self.names(sub) for sub in _subcommands(act)):
             return f"{self.describe()} only"
         for wanted, words, what in ((self.targets, act.targets, "target"), (self.modules, act.modules, "module")):
             if wanted is not None and not _all_among(words, wanted):
@@ -135,7 +161,7 @@ class Run:
         beyond = sorted(act.options - self.options) if self.options is not None else ()
         if beyond:
             return f"the option {beyond[0]} is not among {_brief(sorted(self.options or ()), 12)}"
-        if self.hosts is not None and not _all_among(act.hosts, self.hosts):
+        if self.hosts is not None and not _all_hosts(act, self.hosts):
             return f"the host must be {_brief(sorted(self.hosts))}"
         urls = self.urls
         if urls is not None and (act.hosts or not act.urls or not all(_within_urls(word, urls) for word in act.urls)):
@@ -314,7 +340,9 @@ class ShellMatcher(Matcher):
         near = [(run.excess(act), reason) for run, reason in zip(runs, reasons, strict=True) if run.is_about(act)]
         if near:
             return min(near, key=lambda pair: pair[0])[1]
-        name = " ".join((act.program, *_subcommands(act)[0]))
+        named = _subcommands(act)
+        beyond = [sub for sub in named if not any(run.names(sub) for run in runs)]
+        name = " ".join((act.program, *(beyond or named)[0]))
         return f"{name} is not among the commands; {self.allows(act.program)} may be run"
 
     def _is_input(self, act: Act) -> bool:
@@ -509,6 +537,14 @@ def _subcommands(act: Act) -> list[tuple[str, ...]]:
     return [(*act.sub, word.text or "") for word in act.targets] or [act.sub]
 
 
+def _subcommands_in(words: tuple[str, ...]) -> list[tuple[str, ...]] | None:
+    """The subcommand that a whole command names; None if its program has none, or it names none."""
+    at, profile = 1, profile_of(words[0])
+    while profile is not None and at < len(words) and words[at] in profile.sub:
+        profile, at = profile.sub[words[at]], at + 1
+    return [words[1:at]] if at > 1 else None
+
+
 def _named(program: str, sub: str) -> tuple[str, ...]:
     """The words of a subcommand in a rule; `kubectl: [get pods]` means what `get po` means."""
     words = sub.split()
@@ -521,14 +557,26 @@ def _named(program: str, sub: str) -> tuple[str, ...]:
 
 
 def _all_among(words: tuple[Word, ...], wanted: frozenset[str]) -> bool:
-    return bool(words) and all(_among(word.text, wanted) for word in words)
+    return bool(words) and all(word.text in wanted for word in words)
 
 
-def _among(text: str | None, wanted: frozenset[str]) -> bool:
-    """A name is one of these; `*.x.example` stands for every host below x.example."""
-    if text is None or text in wanted:
-        return text is not None
-    return any(name[:2] == "*." and text.endswith(name[1:]) and len(text) >= len(name) for name in wanted)
+def _all_hosts(act: Act, wanted: frozenset[str]) -> bool:
+    """Every host that the command names, alone (`ssh host`), in a place (`host:path`) or in a URL, is one of these."""
+    words = (*act.hosts, *act.urls)
+    return bool(words) and all(word.text is not None and _is_host(word.text, wanted) for word in words)
+
+
+def _is_host(text: str, wanted: frozenset[str]) -> bool:
+    """A host is one of these; `*.x.example` stands for every host below x.example. Letters count in either case."""
+    try:
+        host = parse_url(text).host if "://" in text else host_in(text)
+    except UrlError:
+        return False
+    for name in map(str.lower, wanted):
+        below = name[:2] == "*." and host.endswith(name[1:]) and len(host) >= len(name)
+        if below or name in (host, text.lower()):
+            return True
+    return False
 
 
 def _within_urls(word: Word, urls: UrlSet) -> bool:

@@ -16,6 +16,7 @@ from remit.model.pattern import compile_later
 from remit.model.terms import PROJECT, UNDERSTOOD, UNKNOWN, Taken
 from remit.scopes.glob import Glob
 from remit.scopes.interface import Unit
+from remit.scopes.shell.hosts import host_in
 from remit.scopes.shell.placed import EXPANDED, Placed, folder_of, is_descriptor
 from remit.scopes.shell.sole import is_of_odd_names, is_open, shows_changes, stages_all
 from remit.scopes.sql.units import checked_statement, may_change_schema, table_units
@@ -493,21 +494,12 @@ def _aimed(name: str, act: Act) -> Iterator[Unit]:
     """Hosts, branches and contexts that a command works on; one that the text doesn't tell could be any."""
     network = frozenset({"network"})
     for word in act.hosts:
-        host = _host(word.text or "")
+        host = host_in(word.text or "")
         yield Unit("host", name, host, network, wide=word.text is None, text=word.raw, derived=True)
     effects = act.own - {"read"} or act.own
     for kind, words in (("branch", act.branches), ("context", act.contexts)):
         for word in words:
             yield Unit(kind, name, word.text or "*", effects, wide=word.text is None, text=word.raw, derived=True)
-
-
-def _host(text: str) -> str:
-    """The name in `user@Host.example:22`, `ssh://host/`, `[::1]`."""
-    rest = text.partition("://")[2] if "://" in text else text
-    rest = rest.partition("/")[0].rpartition("@")[2]
-    if rest.startswith("["):
-        return rest[1:].partition("]")[0].lower()
-    return (rest.partition(":")[0] if rest.count(":") == 1 else rest).rstrip(".").lower()
 
 
 def _on_host(word: Word) -> UrlPattern | None:
