@@ -332,3 +332,16 @@ def test_a_number_of_layers_over_items_that_say_that_they_are_layers(
     page = TOOLS + f"\n## Design\n\nA {number}-layer design:\n\n### Parts\n\n- A: the first layer\n- B: a layer\n- {third}\n"
     said = [one.text for one in of(looked(tmp_path, {"docs/a.md": page}), "count-mismatch")]
     assert said == (["the text announces 4 layers, and 3 are listed"] if found else [])
+
+
+LINES = ("-", "|-", ":-", "- ", "| ", "a|", "a ", "1 agents ", "never write, ", "* ", "`a` ", "(", "[a](", "only ", "\t", "---\n")
+
+
+@pytest.mark.parametrize("piece", LINES)
+def test_no_line_makes_an_expression_try_every_way(tmp_path: Path, piece: str):
+    """In a table's place, under a number, in a head and in a sentence."""
+    long = (piece * 400)[:400]
+    page = f"# Agents\n\nAll agents (12):\n\n| Agent | Tools |\n{long}x\n\n## mender\n\n{long}!\n\n- **3 allowed:** {long}!\n"
+    files = {"README.md": page, ".claude/agents/mender.md": definition("mender", "Read", long, f"Read-only {long}!")}
+    write(tmp_path, {**files, ".claude/agents/other.md": f"---\nname: other\ntools: {long}!\n---\n{long}x\n"})
+    assert _seconds(tmp_path) < 5
