@@ -37,7 +37,10 @@ def test_a_blank_to_fill_in_is_no_agent(tmp_path: Path, blank: str):
     files = {"docs/form.md": f"# Records of agents\n\n```yaml\n{record}```\n", ".claude/agents/new.md": ""}
     files[".claude/agents/new.md"] = WRONG.replace("mender", blank)
     assert looked(tmp_path, files).agents == ()
-    (one,) = of(looked(tmp_path / "b", {"docs/form.md": files["docs/form.md"].replace(blank, "mender")}), "allowed-and-prohibited")
+    (one,) = of(
+        looked(tmp_path / "b", {"docs/form.md": files["docs/form.md"].replace(blank, "mender")}),
+        "allowed-and-prohibited",
+    )
     assert one.agent == "mender"
 
 
@@ -329,12 +332,32 @@ def test_an_example_that_counts_what_a_caller_may_use(tmp_path: Path, said: str,
 def test_a_number_of_layers_over_items_that_say_that_they_are_layers(
     tmp_path: Path, number: str, third: str, found: bool
 ):
-    page = TOOLS + f"\n## Design\n\nA {number}-layer design:\n\n### Parts\n\n- A: the first layer\n- B: a layer\n- {third}\n"
+    page = (
+        TOOLS
+        + f"\n## Design\n\nA {number}-layer design:\n\n### Parts\n\n- A: the first layer\n- B: a layer\n- {third}\n"
+    )
     said = [one.text for one in of(looked(tmp_path, {"docs/a.md": page}), "count-mismatch")]
     assert said == (["the text announces 4 layers, and 3 are listed"] if found else [])
 
 
-LINES = ("-", "|-", ":-", "- ", "| ", "a|", "a ", "1 agents ", "never write, ", "* ", "`a` ", "(", "[a](", "only ", "\t", "---\n")
+LINES = (
+    "-",
+    "|-",
+    ":-",
+    "- ",
+    "| ",
+    "a|",
+    "a ",
+    "1 agents ",
+    "never write, ",
+    "* ",
+    "`a` ",
+    "(",
+    "[a](",
+    "only ",
+    "\t",
+    "---\n",
+)
 
 
 @pytest.mark.parametrize("piece", LINES)

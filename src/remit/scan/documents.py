@@ -50,6 +50,8 @@ _PEOPLE = re.compile(
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"^\(?(?:none|no tools?|nothing|keine|ninguna|aucun|n/a|-|–|—|∅|无)\)?\.?$", re.IGNORECASE)
+
+
 def _label(kind: str) -> re.Pattern[str]:
     """A line such as "6 allowed: Read, Grep", in any language of the catalog."""
     found = sorted(section("labels")[kind], key=len, reverse=True)

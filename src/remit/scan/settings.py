@@ -157,7 +157,9 @@ def _by_tool(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
                 entries += answers(str(tool), setting, Place(text.path, _line(text, str(tool), own)))
         servers = value.get("mcp") if name == EVERYBODY else None
         if isinstance(servers, dict):
-            entries += [Entry(f"mcp__{one}__*", Mark.YES, Place(text.path, _line(text, one))) for one in _named(servers)]
+            entries += [
+                Entry(f"mcp__{one}__*", Mark.YES, Place(text.path, _line(text, one))) for one in _named(servers)
+            ]
         if name != EVERYBODY:
             mode = value.get("mode") if isinstance(value, dict) else None
             mode = mode if isinstance(mode, str) else None

@@ -28,7 +28,9 @@ def _dated(what: str) -> re.Pattern[str]:
 _LAST, _NEXT = _dated("last"), _dated("next")
 _RHYTHMS = {"weekly": 7, "monthly": 31, "quarterly": 92, "half-yearly": 184, "yearly": 366, "annually": 366}
 _RHYTHM = re.compile(rf"\breview(?:s|ed)?\W+(?:are\W+)?({'|'.join(_RHYTHMS)})\b|\b({'|'.join(_RHYTHMS)}) review", re.I)
-_WARNS = re.compile(r"\b(?:warn|alert|remind)(?:s|ed|ing)?\W+(?:\w+\W+){0,2}?(?:at|after) (\d{1,4}) ?d(?:ays?)?\b", re.I)
+_WARNS = re.compile(
+    r"\b(?:warn|alert|remind)(?:s|ed|ing)?\W+(?:\w+\W+){0,2}?(?:at|after) (\d{1,4}) ?d(?:ays?)?\b", re.I
+)
 
 
 def reviews_of(text: Text, document: Document, today: datetime.date) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Sentences of a document against its own lists, tables and code: "… only", "no shell for fixers", "status: planned"."""
+"""Sentences of a document against its own lists, tables and code: "no shell for fixers", "status: planned"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from remit.scan.names import parts_of
 from remit.scan.vocabulary import bare, capability
 
 _NONE_FOR = re.compile(
-    r"\bno (?P<kind>shell|bash|terminal|write|edit|network|internet|web)(?: (?:access|tools?))? for (?:all |any )?(?P<group>[A-Z][\w-]{2,40})s\b",
+    r"\bno (?P<kind>shell|bash|terminal|write|edit|network|internet|web)(?: (?:access|tools?))?"
+    r" for (?:all |any )?(?P<group>[A-Z][\w-]{2,40})s\b",
     re.IGNORECASE,
 )
 _ONLY = re.compile(r"\bonly\W*$", re.IGNORECASE)
@@ -28,8 +29,12 @@ _VERSION = r"v?(?P<version>\d+\.\d+(?:\.\d+)?)"
 _STATUS = re.compile(r"^\W*(?:document |current )?status\W{1,8}(?P<rest>.{3,120})", re.IGNORECASE)
 _STATE = {name: re.compile(rf"\b(?P<said>{words})\b", re.IGNORECASE) for name, words in _STATES.items()}
 _FIRST_STATE = re.compile(rf"^\W*{_VERSION}\s+(?P<rest>in planning|not started|\w+)", re.IGNORECASE)
-_CLASS = re.compile(r"\bclass (?P<name>[A-Z]\w+)\s*\{(?P<body>(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}){0,20000})\}")
-_METHOD = re.compile(r"^[ \t]*(?:(?:public|private|protected|static|async|abstract|readonly)\s+)*(\w+)\s*(?:<[^>]*>)?\(", re.MULTILINE)
+_CLASS = re.compile(
+    r"\bclass (?P<name>[A-Z]\w+)\s*\{(?P<body>(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}){0,20000})\}"
+)
+_METHOD = re.compile(
+    r"^[ \t]*(?:(?:public|private|protected|static|async|abstract|readonly)\s+)*(\w+)\s*(?:<[^>]*>)?\(", re.MULTILINE
+)
 _USE = re.compile(r"(?<![.\w])([a-z]\w*)\.(\w+)\(")
 _ABRIDGED = re.compile(r"\.\.\.|…|existing|omitted|unchanged")
 _LONGEST = 50_000
@@ -58,7 +63,11 @@ def _none_for(text: Text, document: Document, accounts: Sequence[Account]) -> It
             if held:
                 said = f"“{match[0]}”, and a table gives it {listing([e.tool for e in held])}"
                 yield finding(
-                    "allowed-and-prohibited/group", said, Place(text.path, line.line), held[0].place, agent=account.agent
+                    "allowed-and-prohibited/group",
+                    said,
+                    Place(text.path, line.line),
+                    held[0].place,
+                    agent=account.agent,
                 )
 
 
