@@ -29,19 +29,32 @@ help:  ## list these commands
 .PHONY: setup
 setup: .venv/.stamp  ## make .venv with everything pinned, and the project in it (redone when a pin changes)
 
-# $(call venv,FOLDER): a virtual environment, kept if it works.
-define venv
+# The interpreter, or a reason why there is none.
+define python
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "error: no Python 3.11 or newer with the venv module on PATH (Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; fi
-	@if ! $(1)/bin/python -m pip --version >/dev/null 2>&1; then echo "making $(1) with $(PYTHON)"; "$(PYTHON)" -m venv --clear $(1); fi
 endef
 
-# What runs, and what installs it: no test tools. An environment that has everything is left as it is.
+# $(call venv,FOLDER): a virtual environment with pip, kept if it works.
+define venv
+	$(python)
+	@if ! $(1)/bin/python -m pip --version >/dev/null 2>&1 && ! $(1)/bin/python -m ensurepip >/dev/null 2>&1; then \
+		echo "making $(1) with $(PYTHON)"; "$(PYTHON)" -m venv --clear $(1); fi
+endef
+
+# What runs, and what installs it: no test tools. An environment that has everything is left as it is. The
+# interpreter's own pip installs into another environment, if it is new enough (22.3): copying pip takes two seconds.
 .venv/.run: pyproject.toml requirements/run.txt
-	$(call venv,.venv)
+	$(python)
 	@if [ ! -e .venv/.stamp ]; then \
-		echo "installing requirements/run.txt and the project into .venv"; \
-		$(PY) -m pip $(PIP_HASHED) -r requirements/run.txt && $(PY) -m pip $(PIP_PROJECT); fi
+		if ! .venv/bin/python -c "" >/dev/null 2>&1; then \
+			echo "making .venv with $(PYTHON)"; "$(PYTHON)" -m venv --clear --without-pip .venv; fi; \
+		pip=("$(PYTHON)" -m pip --python .venv/bin/python); \
+		if ! "$${pip[@]}" --version >/dev/null 2>&1; then \
+			.venv/bin/python -m ensurepip >/dev/null; pip=(.venv/bin/python -m pip); fi; \
+		printf '%s' "installing requirements/run.txt and the project into .venv (50 MB)"; \
+		if [ -t 1 ]; then while sleep 1; do printf .; done & trap "kill $$!; echo" EXIT; else echo; fi; \
+		"$${pip[@]}" $(PIP_HASHED) -r requirements/run.txt && "$${pip[@]}" $(PIP_PROJECT); fi
 	@touch $@
 
 .venv/.stamp: pyproject.toml requirements/dev.txt

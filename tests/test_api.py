@@ -42,7 +42,7 @@ def programs() -> Iterator[tuple[str, str]]:
 
 
 def test_docs_and_examples_import_only_what_is_public():
-    public = {"remit", *(f"remit.{name}" for name in remit.__all__)}
+    public = {"remit", "remit.testing", *(f"remit.{name}" for name in remit.__all__)}
     found = {where: set(imported(code)) for where, code in programs()}
     assert len(found) > 8
     assert {"remit.Guard", "remit.Call"} <= set().union(*found.values())

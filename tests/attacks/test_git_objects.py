@@ -211,7 +211,7 @@ def test_the_text_itself_may_name_an_object(root, command):
     assert code(root, command) == "may-not"
 
 
-@pytest.mark.parametrize("command", ["git fetch origin && git diff plain -- src", "git tag t && git log -2"])
+@pytest.mark.parametrize("command", ["git fetch origin && git diff plain -- src/a.py", "git tag t && git log -2"])
 def test_names_of_commits_made_by_the_text(root, command):
     assert code(root, command) == "allowed"
 

@@ -115,7 +115,8 @@ def test_the_first_needs_only_a_yes(project: Project) -> None:
 def test_the_first_asks_at_a_terminal(project: Project, answer: str, code: int) -> None:
     ran = at_terminal("activate", cwd=project.root, answers=[], stdin=None, typed=f"{answer}\n")
     assert ran.code == code
-    assert "activate? [y/N]\n" in ran.err
+    assert "activate? [y/N] " in ran.err
+    assert "[y/N] \n" not in ran.err, "the answer stands beside the question"
     assert (project.force().activation is not None) == (code == 0)
 
 

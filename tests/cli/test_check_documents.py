@@ -85,11 +85,10 @@ def test_regions_that_are_out_of_date(remit: Remit):
 
 
 def test_many_findings_are_cut_short(remit: Remit):
-    body = "You are a read-only agent."
-    files = {f".claude/agents/a{n}.md": definition(f"a{n}", "Read, Bash", body) for n in range(20)}
+    files = {f".claude/agents/a{n}.md": definition(f"a{n}", "Read, Bash(git diff:*), Bash") for n in range(20)}
     write(project(remit), files)
     ran = remit("check")
-    assert ran.out.count("[read-only-can-write]") == 12
+    assert ran.out.count("[shadowed-scope]") == 11
     assert "… and 9 more findings in documents" in ran.out
     (one,) = [found for found in json.loads(remit("check", "--json").out)["documents"] if "rules" in found["code"]]
     assert one["text"].startswith(

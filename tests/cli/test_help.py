@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 from typer.main import get_command
 
+from remit import catalog
 from remit.cli.examples import examples_in, examples_of
 from remit.cli.table import ALIASES, COMMANDS, Command, Entry, Group
 from remit.cli.typer_app import app
@@ -82,3 +83,14 @@ def test_examples_are_taken_out_of_a_docstring():
 
 def test_every_command_is_looked_at():
     assert sum(isinstance(entry, Command) for entry in PAGES.values()) > 60
+
+
+@pytest.mark.parametrize("path", [("install",), ("uninstall",)])
+def test_the_page_names_every_host(path: tuple[str, ...], remit: Remit):
+    [line] = re.findall(r"^  HOST  ((?:.*\n  )*.*)$", remit(*path, "--help").out, re.MULTILINE)
+    assert set(re.findall(r"[a-z-]+", line)) - {"or", "required"} == set(catalog.hosts())
+
+
+def test_the_page_of_check_names_its_other_names(remit: Remit):
+    page = " ".join(remit("check", "--help").out.split())
+    assert all(name in page for name, command in ALIASES.items() if command == "check")

@@ -39,7 +39,7 @@ def test_columns_stand_below_their_heads_whatever_the_names(remit: Remit, tmp_pa
         if " read " in line or ".md:" in line
     ][:4]
     assert [row.index("✅") for row in rows] == [head.index("read") + 2] * 3
-    assert all(row.startswith(name[:27]) for row, name in zip(rows, names, strict=True))
+    assert [row.split()[0] for row in rows] == ["a", "b" * 27, f"{'c' * 14}…{'c' * 13}"]
 
 
 def test_what_is_not_there(remit: Remit, tmp_path: Path):

@@ -166,3 +166,27 @@ GOOD = "remit_tests: 1\ntests:\n  - call: {agent: a, tool: t, args: {path: x}}\n
 def test_the_one_of_tests_rejects_what_is_wrong_in_shape(before, after):
     assert errors(GOOD, OF_TESTS) == []
     assert errors(GOOD.replace(before, after), OF_TESTS) != []
+
+
+def numbered(node: object) -> Iterator[dict]:
+    """Objects with a property that YAML reads as a number."""
+    if isinstance(node, dict):
+        if any(str(key).isdigit() for key in node.get("properties", {})):
+            yield node
+        for item in node.values():
+            yield from numbered(item)
+    elif isinstance(node, list):
+        for item in node:
+            yield from numbered(item)
+
+
+def test_editors_find_a_key_that_is_a_number():
+    """A YAML language server has no text for the key `4`: it compares it with patterns, and not with names."""
+    found = list(numbered(schema()))
+    assert found
+    for one in found:
+        keys = [key for key in one["properties"] if key.isdigit()]
+        patterns = one["patternProperties"]
+        assert all(any(re.search(pattern, key) for pattern in patterns) for key in keys)
+        assert not any(re.search(pattern, key) for pattern in patterns for key in ("5", "10", "04", "-1", ""))
+    assert errors("remit: 1\ntiers: {5: deny}\nagents: {}\n")

@@ -434,7 +434,7 @@ def test_permission_records_are_a_program_with_tools_of_its_own(tmp_path: Path) 
     assert verdict(book, "builder", "read_file") == "ask"
     assert verdict(book, "builder", "read_file", path="x") == "deny"
     assert [text for text in draft.decisions if "tester" in text] == [
-        "tester: its record has limits that can't be read; it may do nothing (PERMISSIONS.md:16)"
+        "tester: has limits that can't be written as rules; it may do nothing (PERMISSIONS.md:16)"
     ]
 
 

@@ -14,6 +14,7 @@ from remit.grant.credential import Parameters
 from remit.record.audit import state_faults
 from remit.record.open import open_log
 from remit.service.week import SPECIALIST, Week
+from tests.activated import activate
 from tests.cli.kit import Remit
 from tests.examples.kit import EXAMPLES
 
@@ -77,11 +78,17 @@ def test_the_ledgers_verify_with_every_signature(week):
             assert list(state_faults(view)) == []
 
 
-def test_as_people_see_it(tmp_path, capsys, monkeypatch):
+def test_as_people_see_it_in_a_project_of_theirs(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(credential, "NOW", QUICK)
     monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    done = Remit(tmp_path, capsys, monkeypatch)("demo", "week")
+    temporary, here = tmp_path / "temporary", tmp_path / "here"
+    temporary.mkdir()
+    here.mkdir()
+    (here / "remit.yaml").write_text("remit: 1\nagents: {a: {may: []}}\n", "utf-8")
+    activate(here / "remit.yaml")
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    done = Remit(here, capsys, monkeypatch)("demo", "week")
     assert done.code == 0, done.err
     assert "\x1b" not in done.out
     lines = done.out.splitlines()
@@ -89,4 +96,4 @@ def test_as_people_see_it(tmp_path, capsys, monkeypatch):
     assert max(wide) <= 80
     days = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
     assert [line.split(":")[0] for line in lines if line.startswith(days)] == list(days)
-    assert list(tmp_path.iterdir()) == []
+    assert list(temporary.iterdir()) == []

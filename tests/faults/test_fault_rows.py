@@ -164,7 +164,7 @@ ROWS = {
     21: Row(
         "URLs: userinfo, IDN, forms of addresses, redirects, rebinding",
         ("scopes/test_url.py::test_refuses", "scopes/test_url.py::test_any_text_parses_to_itself_or_is_refused"),
-        "redirects and DNS: Remit judges the URL of a call and fetches nothing",
+        "redirects and DNS: Remit judges the URL of a call and fetches nothing itself",
     ),
     22: Row(
         "a policy that is half-written, broken, or changes meanwhile",

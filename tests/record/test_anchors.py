@@ -203,7 +203,7 @@ class TestGit:
         before = self.git(repository, "rev-parse", branch)
         anchor = open_anchor(f"git:{repository}#{branch}", log)
         for act in (anchor.last, lambda: anchor.push(first)):
-            with pytest.raises(AnchorMalformed, match="something else"):
+            with pytest.raises(AnchorMalformed, match="something other than checkpoints"):
                 act()
         assert self.git(repository, "rev-parse", branch) == before
 

@@ -228,3 +228,61 @@ def test_tests_of_hooks_are_no_hooks(tmp_path: Path):
     assert found(tmp_path / "a", {**TEAM, **hooks, "README.md": page.format(4)}) == []
     (one,) = found(tmp_path / "b", {**TEAM, **hooks, "README.md": page.format(5)})
     assert one.text == "the text speaks of 5 hooks; `.claude/hooks` has 4"
+
+
+@pytest.mark.parametrize(
+    ("text", "texts"),
+    [
+        ("Two agents in `.opencode/agent` wait.", ["the text speaks of 2 agents; `.opencode/agent` defines 3"]),
+        ("Three agents in `.opencode/agent` wait.", []),
+        ("Two agents wait.", []),
+        (
+            "There are 4 commands (see `.opencode/command`).",
+            ["the text speaks of 4 commands; `.opencode/command` has 2"],
+        ),
+        ("The 6 skills in `.opencode/skill/` load.", ["the text speaks of 6 skills; `.opencode/skill` has 4"]),
+        (
+            "```\n.opencode/\n├── agent/  # 2 core agent prompt files\n```",
+            ["the text speaks of 2 agents; `.opencode/agent` defines 3"],
+        ),
+        ("```\n.opencode/\n├── agent/  # 2 more agents\n```", []),
+    ],
+)
+def test_small_numbers_that_point_to_a_folder(tmp_path: Path, text: str, texts: list[str]):
+    files = {
+        f".opencode/agent/{name}.md": "---\nmode: subagent\ndescription: x\n---\nWork.\n" for name in ("a1", "b2", "c3")
+    }
+    files |= {f".opencode/command/{name}.md": "Do it.\n" for name in ("go", "halt")}
+    files |= {f".opencode/skill/{name}/SKILL.md": f"# {name}\n" for name in ("one", "two", "three", "four")}
+    assert [one.text for one in found(tmp_path, {**files, "README.md": f"# Agents\n\n{text}\n"})] == texts
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "wrong"),
+    [
+        ("README.md", "Eleven agents bake bread.", True),
+        ("README.md", "The bakery is 11 AI agents.", True),
+        ("README.md", "| Speed | 11 agents bake |", False),
+        ("README.md", "Spawn 11 agents.", False),
+        ("README.md", "A tool of others that supports\n11 agents in one place.", False),
+        ("README.md", "**Optional agents (11)**: many.", False),
+        ("README.md", "It knows 11 agents: Aa, Bb, Cc, Dd, Ee, Ff, Gg, Hh, Ii, Jj, Kk.", False),
+        ("README.md", "Up to 11 agents bake.", False),
+        ("README.md", "The mill has 5 agents.", False),
+        ("README.md", "All 11 agents are described in `docs/agents.md`.", True),
+        ("CLAUDE.md", "## Team\n\nAll 11 agents bake.", True),
+        (".claude/agents/a0.md", "You work with 11 specialized agents.", True),
+        (".claude/agents/a0.md", "You work with 11 agents.", False),
+    ],
+)
+def test_large_numbers_that_nothing_limits(tmp_path: Path, path: str, text: str, wrong: bool):
+    folder = ".github" if path == "CLAUDE.md" else ".claude"
+    suffix = ".agent.md" if path == "CLAUDE.md" else ".md"
+    files = {f"{folder}/agents/a{one}{suffix}": definition(f"a{one}", "Read") for one in range(10)}
+    page = definition("a0", "Read", text) if path in files else f"# Agents\n\n{text}\n"
+    assert bool(found(tmp_path, {**files, path: page})) is wrong
+
+
+def test_names_of_several_words_behind_a_number():
+    (one,) = counts_in("README.md", "- 6 agents (Oven Keeper, Flour Miller, Porter, Tanner, Weaver)\n")
+    assert one.listed == {5}

@@ -160,3 +160,53 @@ def test_who_manages_a_matter_leads_nobody_and_a_whole_team_is_enough(tmp_path: 
     assert found(tmp_path / "a", page, more=more) == ["no-section: a document lists the agents; not `memory-manager`"]
     copy = {f"docs/fr/agents/{name}.md": definition(name, "Read") for name in (*NAMES, "echo")}
     assert found(tmp_path / "b", page, more=copy) == []
+
+
+THINGS = {
+    f".claude/skills/{name}/SKILL.md": f"# {name}\n"
+    for name in ("knead-dough", "grind-corn", "carry-sacks", "tan-hides")
+}
+
+
+@pytest.mark.parametrize(
+    ("page", "texts"),
+    [
+        (
+            "# Kit\n\n- Agents: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller (plus one of the host)\n",
+            ["no-section: a document lists the agents; not `db-expert`"],
+        ),
+        ("# Kit\n\n- Agents: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller and more\n", []),
+        (
+            "# Kit\n\n- Agents: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller\n\nAlso `db-expert`.\n",
+            [],
+        ),
+        ("# Kit\n\n- Agents at work: code-reviewer, doc-writer, test-runner, oven-keeper, flour-miller\n", []),
+        (
+            "# Kit\n\n**Agents:** `code-reviewer`, `doc-writer`, `test-runner`, `db-expert`, `oven-keeper`, `flour-miller`, `api-expert`\n",
+            ["undefined-name: among the agents, without a definition: `api-expert`"],
+        ),
+        (
+            "# Kit\n\nSkills: `knead-dough`, `grind-corn`, `carry-sacks`\n",
+            ["no-section: a document lists the skills of `.claude/skills`; not `tan-hides`"],
+        ),
+        (
+            "# Kit\n\nSkills: `knead-dough`, `grind-corn`, `carry-sacks`, `tan-hides`, `weave-cloth`\n",
+            ["undefined-name: among the skills, and nowhere here: `weave-cloth`"],
+        ),
+        (
+            "# Skills (load by themselves)\n\n| Skill | Use |\n|---|---|\n| `knead-dough` · `grind-corn` | x |\n| `carry-sacks` | x |\n",
+            ["no-section: a document lists the skills of `.claude/skills`; not `tan-hides`"],
+        ),
+        (
+            "# Skills (optional)\n\n| Skill | Use |\n|---|---|\n| `knead-dough` · `grind-corn` | x |\n| `carry-sacks` | x |\n",
+            [],
+        ),
+        (
+            "# Skills\n\n| # | Skill ID | Use |\n|---|---|---|\n| 1 | knead-dough | x |\n| 2 | grind-corn | x |\n| 3 | carry-sacks | x |\n",
+            ["no-section: a document lists the skills of `.claude/skills`; not `tan-hides`"],
+        ),
+    ],
+)
+def test_enumerations_in_a_line_and_in_cells(tmp_path: Path, page: str, texts: list[str]):
+    more = {f".claude/agents/{name}.md": definition(name, "Read") for name in ("oven-keeper", "flour-miller")}
+    assert found(tmp_path, page, path="README.md", more={**THINGS, **more}) == texts

@@ -56,6 +56,28 @@ def test_a_list_of_servers(tmp_path: Path, page: str, texts: list[str]):
     assert found(tmp_path, {"docs/a.md": page}, "no-section") == texts
 
 
+@pytest.mark.parametrize(
+    ("rows", "texts"),
+    [
+        ("| stars | x |", ["among the servers, and declared by no settings here: `stars`"]),
+        ("| stars | optional |", []),
+        ("| the maps | x |", []),
+    ],
+)
+def test_a_server_that_only_a_list_has(tmp_path: Path, rows: str, texts: list[str]):
+    table = "| Server | For |\n|---|---|\n| maps | x |\n| mail | y |\n| files | z |\n| clock | t |\n"
+    page = f"# Agents\n\n## MCP servers\n\n{table}{rows}\n"
+    assert found(tmp_path, {"docs/a.md": page}, "undefined-name") == texts
+
+
+def test_a_column_of_those_that_use_a_server(tmp_path: Path):
+    team = {f".claude/agents/{name}.md": definition(name, f"Read, mcp__{name}__find") for name in ("maps", "mail")}
+    page = "# Agents\n\n| Server | Used by |\n|---|---|\n| maps | maps |\n| mail | mail, maps |\n"
+    lacks = "a table gives agents servers that no tool of their definitions belongs to: `mail` (maps)"
+    assert found(tmp_path / "a", {**team, "docs/a.md": page}, "definition-narrower") == [lacks]
+    assert found(tmp_path / "b", {**team, "docs/a.md": page.replace(", maps", "")}, "definition-narrower") == []
+
+
 HEAD = "---\ndescription: Works\nmode: subagent\npermission:\n  bash: allow\n---\nWork.\n"
 
 

@@ -11,12 +11,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from remit.adapters.hooks.roots import roots_path
+from remit.cli import status
 from remit.record.open import open_log
 from remit.record.reader import entries
 from remit.service import probe
@@ -42,8 +44,11 @@ def hook(project: Hooked, command: str) -> None:
     project.change(lambda data: data["hooks"]["PreToolUse"][0]["hooks"][0].update(command=command))
 
 
-def test_a_healthy_project_denies_every_probe(project: Hooked) -> None:
+def test_a_healthy_project_denies_every_probe(project: Hooked, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(status, "watched", lambda *, machine: nullcontext(shown.append))
     found = project.status("--probe", code=0)
+    assert shown == [f"claude-code: {number} of 27 probes answered" for number in range(1, 28)]
     results = found["probes"]["results"]
     assert {one["agent"] for one in results} == {"lead", "researcher", "remit-probe-nobody"}
     assert {one["verdict"] for one in results} == {"denied", "answered"}

@@ -10,8 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from remit.store import StoreMisconfigured, StoreUnsafe, check_private, open_store, state_directory, store_url
+from remit.store import (
+    StoreMisconfigured,
+    StoreUnavailable,
+    StoreUnsafe,
+    check_private,
+    open_store,
+    state_directory,
+    store_url,
+)
 from remit.store.filesystem import file_system
+from remit.store.place import make_private
 from tests.store.place import code_of
 
 
@@ -204,3 +213,10 @@ class TestUrls:
         with pytest.raises(StoreMisconfigured) as caught:
             open_store("postgresql://h/d", state)
         assert caught.value.help == "pip install 'remit[postgres]'"
+
+
+def test_a_place_that_can_not_be_made_is_said_with_another(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnavailable, match="can't make the state directory") as caught:
+        make_private(tmp_path / "file" / "state")
+    assert caught.value.help == "set XDG_STATE_HOME to a directory that you may write to"

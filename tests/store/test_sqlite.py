@@ -397,3 +397,19 @@ def test_an_error_without_a_code_is_never_lost():
     assert translate(sqlite3.OperationalError("Could not decode to UTF-8")).code == "store-corrupt"
     assert translate(sqlite3.ProgrammingError("x")).code == "store-misused"
     assert translate(sqlite3.InterfaceError("x")).code == "store-misused"
+
+
+@pytest.mark.parametrize(
+    ("code", "help_"),
+    [
+        (sqlite3.SQLITE_FULL, "the disk is full, read-only or failing"),
+        (sqlite3.SQLITE_IOERR, "the disk is full, read-only or failing"),
+        (sqlite3.SQLITE_READONLY, "the disk is full, read-only or failing"),
+        (sqlite3.SQLITE_BUSY, None),
+    ],
+)
+def test_a_disk_that_takes_nothing_is_called_that(code, help_):
+    """SQLite says `disk I/O error` on a full disk."""
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = code
+    assert translate(error).help == help_

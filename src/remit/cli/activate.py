@@ -210,7 +210,7 @@ def _consent(opened: Opened, force: InForce, rulebook: Rulebook, *, yes: bool, w
     if not yes:
         if not person_there():
             raise InputError("nobody can be asked here: add --yes")
-        err("activate? [y/N]")
+        err("activate? [y/N] ", end="")
         if answer().strip().lower() not in ("y", "yes"):
             raise InputError("not activated", code="not-activated")
     return without_credential(user_name(None))

@@ -37,7 +37,8 @@ def command(
 ) -> int:
     """Check that a policy loads, its examples and `never` statements hold, and its tests pass.
 
-    Then compare it with the definitions and documents below its folder, and show contradictions.
+    Then compare it with the definitions and documents below its folder, and show contradictions. `remit test`,
+    `validate` and `lint` are the same command.
 
     Examples: `remit check`, `remit check --strict`, `remit check --no-documents`
     """

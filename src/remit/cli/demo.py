@@ -24,7 +24,7 @@ def command(
 ) -> int:
     """Show Remit at work: agents on real files, git and SQLite, in a private folder. It ends by itself.
 
-    Example: `remit demo`
+    Examples: `remit demo`, `remit demo week`
     """
     if story not in STORIES:
         raise InputError(f"no story `{shown(story)}`{did_you_mean(story, STORIES)}; there are {', '.join(STORIES)}")

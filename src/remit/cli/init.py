@@ -170,8 +170,7 @@ def _check(draft: Draft) -> Rulebook:
 
 HOST = "Next: read it, `remit check`, then `remit activate` and `remit install {}`."
 PROGRAM = (
-    "Next: read it, `remit check`, then `remit activate`, and `remit install HOST` for agents of a host; a program asks"
-    " before each call, by Guard or over HTTP."
+    "Next: read it, `remit check`, then `remit activate` and `remit install HOST`; in a program of your own, use Guard."
 )
 GUARD = 'Next: read it, `remit check`, then put `@guard.tool()` on each function, with guard = Guard("remit.yaml").'
 

@@ -87,12 +87,12 @@ def silence(stream: TextIO | None = None) -> None:
         os.close(null)
 
 
-def err(text: str) -> None:
-    """One line on stderr; one that can't be written is lost."""
+def err(text: str, *, end: str = "\n") -> None:
+    """One line on stderr, or a question if nothing ends it; what can't be written is lost."""
     from remit.model.text import escaped  # here: for the same reason
 
     if sys.stderr is not None:
-        line = f"{escaped(text, keep=LINE_END)}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace")
+        line = f"{escaped(text, keep=LINE_END)}{end}".encode(sys.stderr.encoding or "utf-8", "backslashreplace")
         try:
             sys.stderr.buffer.write(line)
             sys.stderr.buffer.flush()
@@ -131,7 +131,7 @@ def coloured() -> bool:
 @contextlib.contextmanager
 def watched(*, machine: bool) -> Iterator[Callable[[str], None] | None]:
     """How far something has come, on one line of a terminal that is gone afterwards; None where nobody watches."""
-    if machine or sys.stderr is None or not sys.stderr.isatty():
+    if machine or sys.stderr is None or os.environ.get("TERM") == "dumb" or not sys.stderr.isatty():
         yield None
         return
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from remit.cli.common import FINE, NAME, InputError, find_policy
 from remit.cli.ledger.lines import out_ascii
 from remit.cli.options import JsonOption, PolicyOption
-from remit.cli.output import out
+from remit.cli.output import out, watched
 from remit.cli.parameters import Option
 from remit.cli.status_lines import all_as_text, as_json, as_text
 from remit.compile.file import rulebook_path
@@ -18,7 +18,7 @@ from remit.model.errors import RemitError
 from remit.model.text import shown
 from remit.record.open import OpenLog
 from remit.service.activation import Standing, standing
-from remit.service.probe import run_probes
+from remit.service.probe import Probes, run_probes
 from remit.service.status.gather import NoStore, Project, gather, open_hooks_log
 from remit.service.status.model import PolicyState, Status
 from remit.store.place import state_directory
@@ -43,13 +43,18 @@ def command(
     """
     project = _project(policy)
     status = look(project)
-    probes = run_probes(project.root, project.policy, project.state, status) if probe else None
+    probes = _probes(project, status, machine=json) if probe else None
     fine = not status.faults and (probes is None or probes.fine)
     if json:
         out_ascii(as_json(status, probes, fine))
     else:
         out(all_as_text(status, probes, fine) if everything else as_text(status, probes, fine))
     return FINE if fine else NOT_AS_IT_SHOULD
+
+
+def _probes(project: Project, status: Status, *, machine: bool) -> Probes:
+    with watched(machine=machine) as progress:
+        return run_probes(project.root, project.policy, project.state, status, progress=progress)
 
 
 def look(project: Project) -> Status:

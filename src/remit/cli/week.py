@@ -12,6 +12,9 @@ from remit.model.errors import RemitError
 from remit.service.week import Week
 
 WIDTH = 79
+INTRO = """Two teams, each with a repository, a policy in force, and people who have
+their own passphrases. Setting this up takes some seconds.
+"""
 _COLOURS = {"✅": "green", "✋": "yellow", "❌": "red"}
 
 
@@ -20,6 +23,7 @@ def play() -> None:
     if shutil.which("git") is None:
         raise RemitError("the week is set in real repositories: it needs git on PATH", code="no-git")
     with tempfile.TemporaryDirectory(prefix="remit-week-") as folder:
+        out(INTRO)
         week = Week(Path(folder).resolve(), _say)
         week.run()
     if not all(week.verified.values()):

@@ -133,7 +133,9 @@ _KEYS = frozenset(
     }
 )
 
-_OPTION_KEYS = frozenset(("kind", "adds", "sets", "refuse", "because", "apart", "values", "touches", "links", "next"))
+_OPTION_KEYS = frozenset(
+    ("kind", "adds", "sets", "refuse", "because", "apart", "values", "touches", "links", "next", "beyond")
+)
 _PLAIN = (
     "grade",
     "special",
@@ -461,6 +463,7 @@ class _Compiler:
             "touches",
             "links",
             "next",
+            "beyond",
         }:
             self.fail(where, f"unknown key `{key}`")
         kind = self._kind(where, value["kind"]) if "kind" in value else None
@@ -473,7 +476,8 @@ class _Compiler:
         links = self._links(where, value)
         refuse = str(refuse) if refuse is not None else None
         maybe = bool(value.get("next"))
-        return Option(kind, glued, apart, adds, sets, refuse, values, touches, links, maybe)
+        beyond = bool(value.get("beyond"))
+        return Option(kind, glued, apart, adds, sets, refuse, values, touches, links, maybe, beyond)
 
     def _links(self, where: str, data: dict[str, Any]) -> str:
         found = str(data.get("links", ""))

@@ -336,7 +336,7 @@ class Rules(Shape):
             reader.fail(node.at, "bad-value", "an entry names a tool, a toolset or a scope")
             return []
         scope = _format().scope
-        if all(key in scope.fields for key in node.value):
+        if all(key in scope.fields for key in node.value) and not _of_namesake(node):
             read = scope.read(node, reader)
             return [] if read is BAD else [self._rule(None, read, node.at, reader)]
         rules = []
@@ -390,6 +390,12 @@ class Rules(Shape):
 
     def schema(self) -> JSON:
         return {"$ref": f"#/$defs/{self.verb}"}
+
+
+def _of_namesake(node: Node) -> bool:
+    """Whether an entry is about a tool that has the name of a part of a scope: names are never a mapping."""
+    (key, value), *others = node.value.items()
+    return key in ("agent", "skill") and value.kind is MAP and not others
 
 
 def _as_scope(tool: str, inside: str) -> str:

@@ -64,6 +64,8 @@ def play() -> None:
         report(guard, prompts)
     verified(workspace, state)
     print(NEXT.replace("STATE", str(state)).replace("POLICY", str(POLICY)))
+    if "MAKELEVEL" in os.environ:
+        print('`make` started this. To have `remit` here: export PATH="$PWD/.venv/bin:$PATH"\n')
 
 
 class Team:
@@ -311,5 +313,4 @@ Where to go next
                                     what its ledger says
   docs/tutorial.md                  write a policy of your own
   docs/guard.md                     put your own functions behind Guard
-(Started by make? Then the program is .venv/bin/remit.)
 """

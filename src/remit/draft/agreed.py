@@ -43,12 +43,24 @@ def refusal(agent: Agent, entry: Entry, own: Account, pack: str | None) -> Entry
         for other in account.entries:
             if other.mark is Mark.NO and _same(entry, other, pack) and not (other.scope and _exact(account)):
                 return other
+            if _denies_all(other) and not _exact(account) and not _names_it(account, entry, pack):
+                return other
         if account is not own and _lacks(account, entry, own, pack):
             return Entry(entry.tool, Mark.NO, account.place)
         for right in account.rights:
             if right.kind == capability(entry.tool) and not right.granted:
                 return Entry(entry.tool, Mark.NO, right.place)
     return None
+
+
+def _denies_all(entry: Entry) -> bool:
+    """Whether an entry denies every tool."""
+    return entry.mark is Mark.NO and entry.scope is None and capability(entry.tool) == "everything"
+
+
+def _names_it(account: Account, entry: Entry, pack: str | None) -> bool:
+    """Whether a place grants the tool by name: then what it says of everything is about the others."""
+    return any(_same(entry, other, pack) for other in account.allowed())
 
 
 def claims_to_look(agent: Agent) -> bool:
@@ -88,7 +100,7 @@ def _lacks(account: Account, entry: Entry, own: Account, pack: str | None) -> bo
         return kind in _MATTERS
     if account.extent is not Extent.LIST or not account.closed:
         return False
-    if account.kind is Kind.DEFINITION:
+    if _exact(account):
         given = {word for other in account.allowed() for word in meanings(other.tool, account.host)}
         keys = {key for other in account.allowed() for key in _keys(other.tool, pack)}
         means = meanings(entry.tool, own.host)
@@ -102,7 +114,7 @@ def _lacks(account: Account, entry: Entry, own: Account, pack: str | None) -> bo
 def limit_of(agent: Agent, entry: Entry, own: Account) -> Limit | Entry:
     """The limit that lies within every other one; or the entry whose limit differs, if there is none."""
     limits = [(account, scoped) for account in agent.accounts if (scoped := _scoped(account, entry, own))]
-    if not limits and entry.mark is Mark.YES:
+    if entry.mark is Mark.YES and not any(_elsewhere(own, account, scoped) for account, scoped in limits):
         return Limit(None, entry.place)
     others = [(account, scoped) for account, scoped in limits if any(one.scope for one in scoped)]
     if entry.scope:
@@ -117,6 +129,12 @@ def limit_of(agent: Agent, entry: Entry, own: Account) -> Limit | Entry:
     if not candidates:
         return Limit("", limits[0][1][0].place if limits else entry.place)
     return next(one for _, scoped in others for one in scoped if one.scope)
+
+
+def _elsewhere(own: Account, account: Account, entries: Sequence[Entry]) -> bool:
+    """Whether a place limits the tool by more than what the agent's section, beside the table, says of its calls."""
+    beside = bool(own.terms or own.hands_to) and account.marks and account.place.file == own.place.file
+    return not beside or any(one.scope for one in entries)
 
 
 def _names(account: Account, entries: Sequence[Entry]) -> frozenset[Command | str]:

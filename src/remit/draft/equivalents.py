@@ -17,7 +17,7 @@ from remit.draft.packs import is_alias, tools_for
 from remit.forms.texts import plain
 from remit.model.decoding import Decoding
 from remit.scan.model import Place
-from remit.scan.vocabulary import capability, pack_of_host
+from remit.scan.vocabulary import capability, pack_of_host, tool_key
 
 
 class Granted(msgspec.Struct, frozen=True):
@@ -63,6 +63,7 @@ class _Rules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     whole: bool = False
     stands_for: dict[str, tuple[str, ...]] = {}
+    last: bool = False
     run: tuple[str, ...] = ()
     filters: tuple[str, ...] = ()
 
@@ -89,6 +90,12 @@ def _rules() -> dict[str, _Rules]:
     return _RULES.convert(_catalog()["rules"])
 
 
+@cache
+def _names() -> dict[str, dict[str, tuple[str, ...]]]:
+    every: dict[str, dict[str, list[str]]] = _catalog()["names"]
+    return {pack: {tool_key(name): tuple(given) for name, given in names.items()} for pack, names in every.items()}
+
+
 def but_words() -> frozenset[str]:
     """Words by which a sentence says that something is not meant."""
     return frozenset(_catalog()["but"])
@@ -99,9 +106,20 @@ def gives(pack: str) -> list[tuple[str, frozenset[str]]]:
     return [(row.tool, row.gives) for row in _table()[0].get(pack, ()) if row.width[0]]
 
 
+def looking(pack: str) -> list[tuple[str, str]]:
+    """The shells of a pack that has no tools which read, with the scope in which they read."""
+    rows = _table()[0].get(pack, ())
+    return [(row.tool, f"{{shell: {{sets: [{row.shell}]}}}}") for row in rows if row.shell is not None]
+
+
 def is_whole(host: str | None) -> bool:
     """Whether a command without a star is the whole command, in rules of this host."""
     return host is not None and host in _rules() and _rules()[host].whole
+
+
+def counts_last(host: str | None) -> bool:
+    """Whether the last of the answers that match counts, in settings and definitions of this host."""
+    return host is not None and host in _rules() and _rules()[host].last
 
 
 def stands_for(tool: str, host: str | None) -> tuple[str, ...]:
@@ -122,6 +140,8 @@ def meanings(tool: str, host: str | None = None) -> frozenset[str]:
     own = pack_of_host(host) if host is not None else None
     if own in _table()[0] and not is_alias(tool, own) and (found := _gives(tool, own)):
         return found
+    if own is not None and (named := _names().get(own, {}).get(tool_key(tool))):
+        return frozenset(named)
     every = [_gives(tool, pack) for pack in _table()[0] if tools_for(tool, pack)]
     return frozenset.intersection(*every) if every else frozenset()
 

@@ -9,34 +9,49 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from remit.compile import build_rulebook
+from remit.declare.nodes import parse
 from remit.draft.agreed import Limit, claims_to_look, limit_of, refusal, source_of
-from remit.draft.equivalents import Equal, Granted, beside, meanings, named_tools, translated
+from remit.draft.equivalents import Equal, Granted, beside, looking, meanings, named_tools, translated
 from remit.draft.from_tools import Served, names_served
 from remit.draft.history import judged
-from remit.draft.limits import Scope, commands_of, globs_of, is_said, program_of, runs_of, said, scope_loads, sites_of
+from remit.draft.in_order import over
+from remit.draft.limits import commands_of, globs_of, program_of, runs_of, scope_loads, sites_of, skills_of
 from remit.draft.model import CONFINE, CONFINEMENT, TO_DECIDE, Draft, quoted
-from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, writing_call
+from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, skill_argument, tools_for, writing_call
+from remit.draft.said import Said, Scope, is_said, said
 from remit.draft.taken import Rule, allowed_runs, meant, takes
-from remit.draft.terms import terms_of
+from remit.draft.terms import key_of_line, terms_of
+from remit.forms.texts import plain
+from remit.model.errors import PolicyError
 from remit.model.text import shown
-from remit.scan.answers import ASK
+from remit.scan.answers import ASK, is_pattern
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place, Survey
 from remit.scan.names import key_of
-from remit.scan.settings import is_everybody
-from remit.scan.vocabulary import capability, pack_of_host, tokens
+from remit.scan.settings import SANDBOX_READS, SANDBOX_WRITES, is_everybody
+from remit.scan.vocabulary import capability, pack_of_host, tokens, tool_key
 from remit.scopes.glob import Glob
 from remit.scopes.globset import GlobSet
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:/-]{0,63}")
+_OWN = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+|[A-Z][a-zA-Z0-9]*)+")
+"""A name that a program gives a function, in a document."""
 _LOOK = ("read", "search")
 _CHANGES = ("write", "shell", "network")
+_KINDS = (*_LOOK, "plan", "ask", "skill", *_CHANGES, "delegate")
 _LOOKING = "{shell: {sets: [inspect, git-read]}}"
+_BUT_LOOKING = '{except: {shell: {sets: [inspect, git-read]}, path: ["**"]}}'
 _READ_ONLY, _PLAN = "calls itself read-only", "works in plan mode"
 _PLURAL = {_READ_ONLY: "call themselves read-only", _PLAN: "work in plan mode"}
 _HOSTS_OWN = (Kind.DEFINITION, Kind.SETTINGS)
 _PROGRAMS_OWN = (Kind.CODE, Kind.RECORD)
+_UNKNOWN = "have tools that no pack knows, left out until `tools:` declares them (docs/policy.md#tools)"
+_DRAFTS = "`remit init --tools FILE --server NAME` drafts"
+_SERVERS = f"have tools of MCP servers; {_DRAFTS} those"
+_READING = "no list: reading only"
 _SHARED = 4
 """So many agents or tools with one question are named; of more, the first."""
+_MARKS = re.compile(r"[{}\[\]\"]|:(?= )")
 _LINE = re.compile(r"(?<=\w):\d+\b")
 """The line of a place: the entries of one list have several."""
 
@@ -59,6 +74,10 @@ class Section(msgspec.Struct):
     rules: list[Rule] = []
     takes: list[Rule] = []
     questions: list[Question] = []
+    record: dict[str, str] = {}
+    """The same, where limits of its tools say so, by their keys."""
+    asked: set[str] = set()
+    """Tools that it may use only where a person is asked."""
     delegates: bool = False
     hands_to: list[str] = []
     """Those that it may hand work to, if its list names them; else it may to anybody."""
@@ -83,7 +102,7 @@ class Section(msgspec.Struct):
                 text = f"left out: denied by {denial.place}, granted by {rule.place}"
                 self.ask("are granted what another place denies; it is left out", text, rule.tool)
                 self.rules.remove(rule)
-        held = {rule.tool for rule in self.rules}
+        held = {rule.tool for rule in self.rules} | self.asked
         asked = {rule.tool for rule in self.takes if rule.ask and rule.whole}
         self.takes = [
             rule
@@ -116,15 +135,24 @@ class _Drafting(msgspec.Struct):
     """What hosts let every agent do."""
     served: Sequence[Served]
     """Tools of an MCP server, as it declares them."""
+    rows: dict[tuple[str, str], set[int]]
+    """The lines of the rows that say who may use a tool."""
     left: list[tuple[Entry, Account]] = []
     """What settings deny or ask about, and no rule can say."""
     own: dict[str, Place] = {}
     """Tools of a program, which its code or its permission records name."""
 
-    def settings_for(self, pack: str | None, agent: Agent | None = None) -> list[Account]:
-        """The settings of the hosts that run an agent; of the pack's own, for the session."""
-        hosts = {one.host for one in agent.accounts if one.kind is not Kind.SETTINGS} if agent is not None else set()
-        return [one for one in self.settings if one.host in hosts or pack_of_host(one.host or "") == pack]
+    def settings_for(self, pack: str | None, agent: Agent) -> list[Account]:
+        """The settings of the hosts that run an agent, where its own answers don't come after them."""
+        hosts = {one.host for one in agent.accounts if one.kind is not Kind.SETTINGS}
+        found = [one for one in self.settings if one.host in hosts or pack_of_host(one.host or "") == pack]
+        own = [one for one in agent.accounts if one.kind in _HOSTS_OWN]
+        return [over(one, own) for one in found]
+
+    def settings_of(self, pack: str) -> list[Account]:
+        """The settings for the session: those of the pack's own host, else what others say, in its tools."""
+        found = [one for one in self.settings if pack_of_host(one.host or "") == pack]
+        return found or [one for one in self.settings if one.host is not None]
 
 
 def draft_from(
@@ -139,7 +167,7 @@ def draft_from(
     if not agents and not any(_carries(pack) for pack in packs):
         return None
     questions: list[Question] = []
-    if not packs and not _is_program(agents):
+    if not packs and not _has_own(agents):
         text = "no tool here belongs to a pack of Remit's: declare the tools under `tools:` (docs/policy.md#tools)"
         questions.append(Question("no pack", None, text))
     elif packs and host is None:
@@ -150,8 +178,10 @@ def draft_from(
         place = agent.accounts[0].place
         questions.append(Question("no name", None, f"`{shown(agent.name)}` left out: a policy can't name it ({place})"))
     settings = [one for agent in survey.agents if is_everybody(agent) for one in agent.accounts]
-    drafting = _Drafting(paths, list(named), settings, served)
+    drafting = _Drafting(paths, list(named), settings, served, _rows(_accounts(agents)))
     found = [_section(name, same, packs, drafting) for name, same in named.items()]
+    for section in found:
+        _leave_moot(section, packs)
     defined = {name for name, same in named.items() if any(one.kind is Kind.DEFINITION for one in _accounts(same))}
     for section in found:
         _ask_name(section, named[section.name])
@@ -175,7 +205,8 @@ def draft_from(
         )
         questions.append(Question("own tools", None, text))
     everyone = [*found, *([main] if main is not None else [])]
-    policy, tests = _policy(found, packs, main, lines), _tests(everyone, packs)
+    policy = _policy(found, packs, main, lines)
+    tests = _tests(everyone, packs) if packs else _tests_of_program(found, sorted(drafting.own))
     return Draft(policy, tests, tuple(_grouped(questions)), len(everyone), tuple(_each(questions)))
 
 
@@ -189,7 +220,10 @@ def _packs(survey: Survey, agents: Sequence[Agent], host: str | None) -> list[st
     hosts = [one.host for one in accounts if one.kind is Kind.DEFINITION and one.host is not None] or [
         one.host for one in accounts if one.kind is Kind.SETTINGS and one.host is not None
     ]
-    pack = pack_for(hosts, [entry.tool for agent in agents for one in agent.accounts for entry in one.entries])
+    named = [entry.tool for one in _accounts(agents) for entry in one.entries]
+    pack = pack_for(hosts, named)
+    if pack is not None and not hosts and _of_a_program(named, pack):
+        return []
     carrier = host_of(pack) if pack is not None else None
     return list(dict.fromkeys(one for one in (pack, carrier if hosts else None) if one is not None))
 
@@ -198,6 +232,18 @@ def _is_program(agents: Sequence[Agent]) -> bool:
     """Whether a program's code and its permission records are all that speaks of tools."""
     kinds = {one.kind for one in _accounts(agents) if one.entries}
     return bool(kinds) and kinds <= set(_PROGRAMS_OWN)
+
+
+def _has_own(agents: Sequence[Agent]) -> bool:
+    """Whether a draft without a pack declares tools: those of a program."""
+    return any(_OWN.fullmatch(entry.tool) for one in _accounts(agents) for entry in one.entries)
+
+
+def _of_a_program(named: Iterable[str], pack: str) -> bool:
+    """Whether most of the tools that documents name are a program's own, and no host's."""
+    found = set(named)
+    own = {tool for tool in found if _OWN.fullmatch(tool) and not tools_for(tool, pack)}
+    return 2 * len(own) > len(found)
 
 
 def _declared(tools: dict[str, Place]) -> Iterator[str]:
@@ -311,8 +357,9 @@ def _named(agents: Iterable[Agent]) -> Iterator[tuple[str, list[Agent]]]:
 
 def _section(name: str, same: Sequence[Agent], packs: Sequence[str], drafting: _Drafting) -> Section:
     """What the draft says of one agent, or of all that have its name: what the sources of each grant."""
-    agent = msgspec.structs.replace(same[0], accounts=tuple(_as_one(_accounts(same))))
     section = Section(name, same[0].name)
+    accounts = [_by_rows(one, _accounts(same), drafting.rows, section) for one in _accounts(same)]
+    agent = msgspec.structs.replace(same[0], accounts=tuple(_as_one(accounts)))
     if len(same) > 1:
         places = ", ".join(str(one.accounts[0].place) for one in same)
         text = f"is defined {len(same)} times ({places}); the draft grants what all of them do"
@@ -322,17 +369,81 @@ def _section(name: str, same: Sequence[Agent], packs: Sequence[str], drafting: _
         part.write()
         if number:  # another host's words for the same: what is left out there was said, or has no equal
             section.rules += [rule for rule in part.section.rules if rule not in section.rules]
+            lost = (_unequal(packs[0]), _UNKNOWN)  # one host's tools do what the other's don't
+            section.questions = [q for q in section.questions if q.tool not in part.used or q.kind not in lost]
             section.takes += [rule for rule in part.section.takes if rule not in section.takes]
     return section
 
 
+def _leave_moot(section: Section, packs: Sequence[str]) -> None:
+    """Tools of which the denials leave nothing are left out: a policy in which a rule never applies does not load."""
+    denied = {rule.tool for rule in section.takes if not rule.ask}
+    if not packs or not denied or _loads(section, packs):
+        return
+    for tool in sorted(denied & {rule.tool for rule in section.rules} | denied & section.asked):
+        grants = [rule for rule in section.rules if rule.tool == tool]
+        limits = [rule for rule in section.takes if rule.tool == tool]
+        if not _loads(msgspec.structs.replace(section, rules=grants, takes=limits), packs):
+            text = f"left out: what denies it leaves nothing ({limits[0].place})"
+            section.ask("have tools of which denials leave nothing; they are left out", text, tool)
+            section.rules = [rule for rule in section.rules if rule.tool != tool]
+            section.takes = [rule for rule in section.takes if rule.tool != tool]
+
+
+def _loads(section: Section, packs: Sequence[str]) -> bool:
+    """Whether a policy with these rules loads."""
+    text = "\n".join(["remit: 1", f"use: [{', '.join(packs)}]", "agents:", "  a:", *_rules(section, packs)])
+    try:
+        build_rulebook(plain(parse(text, "draft")))
+    except PolicyError:
+        return False
+    return True
+
+
 def _as_one(accounts: Sequence[Account]) -> Iterator[Account]:
-    """The accounts, with those of a program's code as one: each file declares tools of its own."""
-    code = [one for one in accounts if one.kind is Kind.CODE]
-    yield from (one for one in accounts if one.kind is not Kind.CODE)
-    if code:
-        entries = tuple(entry for one in code for entry in one.entries)
-        yield msgspec.structs.replace(code[0], entries=entries)
+    """The accounts, with a program's code as one, and a page's tables of who may use a tool: each file or table has
+    tools of its own."""
+    joined: dict[str, list[Account]] = {}
+    for one in accounts:
+        if one.kind is Kind.CODE or _is_of_rows(one):
+            joined.setdefault(one.place.file if _is_of_rows(one) else "", []).append(one)
+        else:
+            yield one
+    for same in joined.values():
+        entries = tuple(entry for one in same for entry in one.entries)
+        yield msgspec.structs.replace(same[0], entries=entries)
+
+
+def _is_of_rows(account: Account) -> bool:
+    """Whether it is of a table whose rows say who may use a tool: it says nothing of tools without a row."""
+    return account.kind is Kind.MATRIX and account.extent is Extent.LIST and not account.closed and not account.marks
+
+
+def _rows(accounts: Iterable[Account]) -> dict[tuple[str, str], set[int]]:
+    """The rows that say who may use a tool: by its file and name, their lines."""
+    found: dict[tuple[str, str], set[int]] = {}
+    for entry in (entry for one in accounts if _is_of_rows(one) for entry in one.entries):
+        found.setdefault((entry.place.file, tool_key(entry.tool)), set()).add(entry.place.line)
+    return found
+
+
+def _by_rows(
+    account: Account, accounts: Sequence[Account], rows: dict[tuple[str, str], set[int]], section: Section
+) -> Account:
+    """An account without the tools that another row gives to others only."""
+    if not _is_of_rows(account):
+        return account
+    mine = _rows(accounts)
+    kept = []
+    for entry in account.entries:
+        key = (entry.place.file, tool_key(entry.tool))
+        other = min(rows[key] - mine[key], default=None)
+        if other is None:
+            kept.append(entry)
+        else:
+            text = f"left out: denied by {Place(key[0], other)}, granted by {entry.place}"
+            section.ask("are granted what another place denies; it is left out", text, entry.tool)
+    return msgspec.structs.replace(account, entries=tuple(kept))
 
 
 class _Writing:
@@ -342,22 +453,30 @@ class _Writing:
         self.section, self.agent, self.pack, self.drafting = section, agent, pack, drafting
         self.own = source_of(agent)
         self.foreign: list[Granted] = []
+        self.used: set[str] = set()
+        """Tools of other hosts that became one of this."""
         self.looks = _READ_ONLY if claims_to_look(agent) else None
         """Why it changes nothing, if it does not."""
         if any(one.gated for one in agent.accounts):
             self.looks = _PLAN
         self.settings = drafting.settings_for(pack, agent)
+        lists = [one for one in self.settings if one.closed]
+        self.agent = msgspec.structs.replace(agent, accounts=(*agent.accounts, *lists))
 
     def write(self) -> None:
         """All rules of the section."""
         entries = self.own.allowed()
-        if self.own.extent is not Extent.LIST:
-            state = "has no tool list" if self.own.extent is Extent.EVERYTHING else "has a tool list that can't be read"
+        nothing = self.own.kind is Kind.SETTINGS and not entries  # a host's settings that say nothing of tools
+        if self.own.extent is not Extent.LIST or nothing:
+            unread = self.own.extent is Extent.UNCLEAR
+            state = "has a tool list that can't be read" if unread else "has no tool list"
             more = ", and what it names besides" if entries else ""
             text = f"{state} ({self.own.place}); the draft lets it read and search{more}: add what it needs"
             self.section.ask("have no tool list that can be read; the draft lets them read and search", text)
             for tool in of_kind(self.pack, *_LOOK) if self.pack is not None else ():
-                self._add(Entry(tool, Mark.YES, self.own.place), note="no list: reading only")
+                self._add(Entry(tool, Mark.YES, self.own.place), note=_READING)
+            for tool, scope in looking(self.pack) if self.pack is not None else ():
+                self._grant(Rule(tool, self.own.place, scope, _READING), "shell", Limit(None, self.own.place))
         for entry in entries:
             self._add(entry)
         self._translate()
@@ -375,6 +494,8 @@ class _Writing:
                 text = f"left out: denied by {refused.place}, granted by {entry.place}"
                 self.section.ask("are granted what another place denies; it is left out", text, entry.tool)
             return
+        if is_pattern(entry.tool) and self.own.kind in _HOSTS_OWN and kind != "mcp":
+            return  # what it grants is nowhere by name; what it asks about or denies is taken below
         tools = self._tools(entry) if note is None else [entry.tool]
         translates = not tools and self.pack is not None and bool(meanings(entry.tool, self.own.host))
         if not tools and not translates:
@@ -407,10 +528,7 @@ class _Writing:
         return named_tools(entry.tool, self.pack, self.own.host)
 
     def _grant(self, rule: Rule, kind: str, limit: Limit) -> None:
-        refused = next((one for one in self._denials() if one[1].scope is None and rule.tool in one[0]), None)
-        if refused is not None:
-            text = f"left out: denied to every agent by {refused[1].place}"
-            self.section.ask("are granted what settings deny to every agent; it is left out", text, rule.tool)
+        if self._refused(rule.tool):
             return
         self.section.rules.append(rule)
         self.section.delegates |= kind == "delegate"
@@ -419,24 +537,30 @@ class _Writing:
             if problem is not None:
                 self.section.ask("have scopes that admit no committed file", problem)
 
+    def _refused(self, tool: str) -> bool:
+        """Whether settings deny a tool altogether; then it is left out."""
+        refused = next((one for one in self._denials() if one[1].scope is None and tool in one[0]), None)
+        if refused is not None:
+            text = f"left out: denied to every agent by {refused[1].place}"
+            self.section.ask("are granted what settings deny to every agent; it is left out", text, tool)
+        return refused is not None
+
     def _unknown(self, entry: Entry) -> None:
-        if self.own.kind in _PROGRAMS_OWN and entry.mark is Mark.YES and _NAME.fullmatch(entry.tool) and not self.looks:
+        name = _NAME if self.own.kind in _PROGRAMS_OWN else _OWN
+        own = self.pack is None or self.own.kind in _PROGRAMS_OWN
+        if own and entry.mark is Mark.YES and name.fullmatch(entry.tool) and not self.looks:
             self.drafting.own.setdefault(entry.tool, entry.place)
             self.section.rules.append(Rule(entry.tool, entry.place))
             return
         whose = f" of {self.pack}" if self.pack is not None else ""
         text = f"left out: Remit knows no such tool{whose}; declare what exists under `tools:` ({entry.place})"
-        self.section.ask("have tools that no pack knows; they are left out", text, entry.tool)
+        self.section.ask(_UNKNOWN, text, entry.tool)
 
     def _server(self, entry: Entry) -> None:
         """A tool of an MCP server, or all of one's, by what the server says of them."""
         found = [tool for tool in self.drafting.served if names_served(entry.tool, tool.name)]
         if not found or entry.mark is not Mark.YES:
-            text = (
-                f"left out: of an MCP server; `remit init --tools FILE --server NAME` drafts its tools ({entry.place})"
-            )
-            kind = "have tools of MCP servers; `remit init --tools FILE --server NAME` drafts those"
-            self.section.ask(kind, text, entry.tool)
+            self.section.ask(_SERVERS, f"left out: of an MCP server; {_DRAFTS} its tools ({entry.place})", entry.tool)
         for tool in found:
             if self.looks and not tool.reads:
                 text = f"left out: the agent {self.looks} ({entry.place})"
@@ -454,10 +578,13 @@ class _Writing:
         for account in self.agent.accounts:
             self._delegates(account)
             lines = terms_of(account.terms)
-            if lines is None:
+            record = self.section.record
+            if lines is None or any(record.get(key_of_line(line), line) != line for line in lines):
                 self.section.rules.clear()
-                text = f"has limits that can't be said; it may do nothing ({account.place})"
-                self.section.ask("have limits that can't be said; they may do nothing", text)
+                self.section.takes.clear()
+                self.section.asked.clear()
+                text = f"has limits that can't be written as rules; it may do nothing ({account.place})"
+                self.section.ask("have limits that can't be written as rules; they may do nothing", text)
                 continue
             self.section.terms += [f"{line}   # {shown(str(account.place), 100)}" for line in lines]
 
@@ -492,11 +619,12 @@ class _Writing:
             kind, limit = capability(first.tool), Limit(first.limit, first.place, first.whole)
             rule = self._of_equal(one.equal, kind, limit)
             if rule is not None:
+                self.used |= {source.tool for source in one.sources}
                 note = f"for {', '.join(dict.fromkeys(shown(source.tool) for source in one.sources))}"
                 self._grant(msgspec.structs.replace(rule, note=note), kind, limit)
         for source in left:
             text = f"left out: {self.pack} has no tool that does this and no more ({source.place})"
-            self.section.ask(f"have tools without an equal in {self.pack}; they are left out", text, source.tool)
+            self.section.ask(_unequal(self.pack), text, source.tool)
 
     def _of_equal(self, equal: Equal, kind: str, limit: Limit) -> Rule | None:
         """The rule for a translated tool, with the source's limit and what takes a part of the tool away."""
@@ -520,6 +648,8 @@ class _Writing:
             return self._shell(tool, limit)
         if limit.scope is None:
             return Rule(tool, limit.place, note=note)
+        if self.pack is not None and skill_argument(tool, self.pack) is not None and (skills := skills_of(limit.scope)):
+            return Rule(tool, limit.place, part="skill", values=tuple(skills), note=note)
         if kind == "delegate" and self._hands(limit.scope):
             return Rule(tool, limit.place)
         globs = globs_of(limit.scope) if kind in ("write", "read", "search") else []
@@ -534,20 +664,37 @@ class _Writing:
         """The rule for a limit as `remit docs` writes it."""
         found, rule = said(limit.scope or ""), Rule(tool, limit.place)
         runs = shell_argument(tool, self.pack or "") is not None
-        scopes = (found.may, *found.never, *found.asks) if found is not None else ()
-        written = [scope.written() for scope in scopes if scope.fits(kind, runs=runs)]
+        skills = skill_argument(tool, self.pack or "") is not None
+        scopes = (*found.may, *found.never, *found.asks) if found is not None else ()
+        written = [scope.written() for scope in scopes if scope.fits(kind, runs=runs, skills=skills)]
         if (
             found is None
             or len(written) < len(scopes)
             or not all(scope_loads(one) for one in written if one)
             or Scope() in found.never
+            or not self._recorded(found)
         ):
             self._wordy(tool, limit)
             return None
+        if not found.may:  # the questions permit what they are about, and nothing permits the rest
+            if self._refused(tool):
+                return None
+            self.section.asked.add(tool)
         asked = [msgspec.structs.replace(rule, scope=scope.written(), ask=True) for scope in found.asks]
         denied = [msgspec.structs.replace(rule, scope=scope.written()) for scope in found.never]
         self.section.takes += [*asked, *denied]
-        return msgspec.structs.replace(rule, scope=found.may.written())
+        *more, last = [msgspec.structs.replace(rule, scope=scope.written()) for scope in found.may] or [None]
+        for one in more:
+            self._grant(one, kind, limit)
+        return last
+
+    def _recorded(self, found: Said) -> bool:
+        """Whether the agent may have what a limit says of all its tools: there is one line of each kind."""
+        record = self.section.record
+        if any(record.get(key, line) != line for key, line in found.record):
+            return False
+        record.update(found.record)
+        return True
 
     def _wordy(self, tool: str, limit: Limit) -> None:
         words = f"“{shown(limit.scope, 60)}”" if limit.scope else "a scope that is not given"
@@ -566,6 +713,8 @@ class _Writing:
 
     def _shell(self, tool: str, limit: Limit) -> Rule | None:
         place, looks = limit.place, self.looks
+        if limit.scope in (SANDBOX_READS, SANDBOX_WRITES) and shell_argument(tool, self.pack or "") is not None:
+            return self._sandboxed(tool, limit)
         if limit.scope is None and shell_argument(tool, self.pack or "") is None and looks:
             return None  # it runs commands of another language: nobody can say that it only looks
         if limit.scope is None and looks:
@@ -590,6 +739,16 @@ class _Writing:
         )
         return None
 
+    def _sandboxed(self, tool: str, limit: Limit) -> Rule:
+        """A shell that its host keeps in a sandbox: it looks; where that may write to the workspace, a person is asked
+        about other commands, and what writes files does so there."""
+        if limit.scope == SANDBOX_READS or self.looks:
+            return Rule(tool, limit.place, _LOOKING)
+        self.section.takes.append(Rule(tool, limit.place, _BUT_LOOKING, "its host sandboxes it", ask=True))
+        for writes in of_kind(self.pack or "", "write"):
+            self._grant(Rule(writes, limit.place, part="path", values=("**",)), "write", Limit(None, limit.place))
+        return Rule(tool, limit.place)
+
     def _denials(self) -> Iterator[tuple[list[str], Entry, Account]]:
         """What settings and the agent's definitions deny: the tools of the pack that are meant, and the entry."""
         for account in (*self.settings, *(one for one in self.agent.accounts if one.kind in _HOSTS_OWN)):
@@ -600,12 +759,16 @@ class _Writing:
     def _take(self) -> None:
         """What settings and definitions take away of the tools that the agent holds."""
         if self.pack is not None:
-            held = {rule.tool for rule in self.section.rules}
+            held = {rule.tool for rule in self.section.rules} | self.section.asked
             spoken = (*self.settings, *(one for one in self.agent.accounts if one.kind in _HOSTS_OWN))
             found = takes(spoken, held, self.pack, self.drafting.left)
             self.section.never_to += _kept_from(spoken, self.drafting.names)
             self.section.takes += [rule for rule in found if not rule.runs or self.section.may_run(rule)]
             self.section.drop()
+
+
+def _unequal(pack: str) -> str:
+    return f"have tools without an equal in {pack}; they are left out"
 
 
 def _kept_from(accounts: Iterable[Account], names: Sequence[str]) -> list[str]:
@@ -634,7 +797,7 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
     main = Section(next(name for name in ("main", "main-session", "remit-main") if name not in taken), "")
     place = Place("", 0)
     for pack in packs:
-        settings = drafting.settings_for(pack)
+        settings = drafting.settings_of(pack)
         refused = {
             tool
             for account in settings
@@ -642,9 +805,12 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
             if entry.mark is Mark.NO and entry.scope is None
             for tool in meant(entry, account, pack)
         }
-        kinds = (*_LOOK, "plan", "ask", *_CHANGES, *(["delegate"] if sections else []))
+        for account in (one for one in settings if one.closed):
+            there = {tool for entry in account.allowed() for tool in meant(entry, account, pack)}
+            refused |= {tool for tool in of_kind(pack, *_KINDS) if tool not in there}
+        kinds = [kind for kind in _KINDS if kind != "delegate" or sections]
         held = [tool for tool in of_kind(pack, *kinds) if tool not in refused]
-        changes = [tool for tool in held if capability(tool) in _CHANGES]
+        changes = [tool for tool in held if capability(tool) in (*_CHANGES, "skill")]
         main.rules += [Rule(tool, place) for tool in held]
         main.delegates |= any(capability(tool) == "delegate" for tool in held)
         main.never_to += _kept_from(settings, drafting.names)
@@ -655,16 +821,27 @@ def _main(sections: Sequence[Section], packs: Sequence[str], drafting: _Drafting
         seen = f'{{allow: ["**"], except: [{", ".join(map(quoted, hidden))}]}}' if hidden else '["**"]'
         for tool in changes:
             shell = shell_argument(tool, pack) is not None
-            runs = allowed_runs(settings, pack) if shell else []
+            own = [one for one in settings if pack_of_host(one.host or "") == pack]
+            runs = allowed_runs(own, pack) if shell else []
             if runs:
-                names = _first([f"`{run.strip('{}')}`" for run in runs])
+                names = _first([f"`{_MARKS.sub('', run)}`" for run in runs])
                 main.ask("run", f"runs {names} without a question, since settings of the host allow it")
             more = f", run: [{', '.join(runs)}]" if runs else ""
             scope = f"{{except: {{shell: {{sets: [inspect, git-read]{more}}}, path: {seen}}}}}"
-            main.takes.append(Rule(tool, place, scope if shell else None, ask=True))
+            note = f"but what {own[0].place.file} lets run" if runs else None
+            main.takes.append(Rule(tool, place, scope if shell else None, note, ask=True))
         main.takes += [rule for rule in limits if not rule.ask or rule.runs or rule.tool not in changes]
+        _ask_servers(main, settings)
     main.drop()
     return main
+
+
+def _ask_servers(main: Section, settings: Sequence[Account]) -> None:
+    """Servers that the session could call, and the draft does not let it."""
+    for account in settings:
+        every = [one.tool for one in account.entries if one.mark is Mark.YES and capability(one.tool) == "mcp"]
+        for tool in every:
+            main.ask(_SERVERS, f"left out: of an MCP server; {_DRAFTS} its tools ({account.place})", tool)
 
 
 def _policy(sections: Sequence[Section], packs: Sequence[str], main: Section | None, declared: Sequence[str]) -> str:
@@ -684,6 +861,8 @@ def _policy(sections: Sequence[Section], packs: Sequence[str], main: Section | N
         note = f"   # {shown(section.written)}" if section.written != section.name else ""
         lines += [f"  {quoted(section.name)}:{note}", *_rules(section, packs)]
         lines += [f"    {line}" for line in section.terms]
+        there = set(map(key_of_line, section.terms))
+        lines += [f"    {line}" for key, line in section.record.items() if key not in there]
         others = [other.name for other in sections if other.name not in (section.name, *section.never_to)]
         names = [name for name in others if name in section.hands_to] if section.hands_to else others
         if section.delegates and names:
@@ -713,6 +892,7 @@ def _runs_commands(sections: Sequence[Section], packs: Sequence[str]) -> bool:
 def _rules(section: Section, packs: Sequence[str]) -> Iterator[str]:
     if not section.rules:
         yield "    may: []"
+        yield from _taken(section)
         return
     yield "    may:"
     reads = any(rule.whole for rule in section.rules if capability(rule.tool) == "read")
@@ -769,26 +949,45 @@ def _taken(section: Section) -> Iterator[str]:
             yield f"      - {quoted(tool)}{limit}{comment}"
 
 
+_TESTS = (
+    "# Tests for the draft: what every agent must not do, whatever is added later.",
+    "remit_tests: 1",
+    "policy: remit.yaml",
+    "facts: {root: /work}",
+    "tests:",
+)
+
+
+def _tests_of_program(sections: Sequence[Section], tools: Sequence[str]) -> str:
+    """What every agent must not call: a tool of the program that nothing gives it."""
+    lines: list[str] = []
+    for section in sections:
+        held = {rule.tool for rule in section.rules}
+        tool = next((name for name in tools if name not in held), None)
+        if tool is not None:
+            lines += _test(section.name, f"does not call {tool}", tool, "")
+    return "\n".join([*_TESTS, *lines]) + "\n" if lines else ""
+
+
+def _test(agent: str, what: str, tool: str, given: str) -> list[str]:
+    """A test that an agent's call is denied."""
+    return [
+        f"  - name: {quoted(f'{agent} {what}')}",
+        f"    call: {{agent: {quoted(agent)}, tool: {quoted(tool)}, args: {{{given}}}}}",
+        "    expect: deny",
+    ]
+
+
 def _tests(sections: Sequence[Section], packs: Sequence[str]) -> str:
     """What every agent must not do, whatever is added to the draft later."""
     if not packs or writing_call(packs[0], "remit.yaml", ()) is None or not sections:
         return ""
-    lines = [
-        "# Tests for the draft: what every agent must not do, whatever is added later.",
-        "remit_tests: 1",
-        "policy: remit.yaml",
-        "facts: {root: /work}",
-        "tests:",
-    ]
+    lines = list(_TESTS)
     for section in sections:
         example = writing_call(packs[0], "remit.yaml", [rule.tool for rule in section.rules])
         if example is None:
             continue
         tool, arguments = example
         given = ", ".join(f"{name}: {value}" for name, value in arguments.items())
-        lines += [
-            f"  - name: {quoted(section.name + ' does not write the policy')}",
-            f"    call: {{agent: {quoted(section.name)}, tool: {tool}, args: {{{given}}}}}",
-            "    expect: deny",
-        ]
+        lines += _test(section.name, "does not write the policy", tool, given)
     return "\n".join(lines) + "\n"

@@ -19,17 +19,15 @@ from remit.draft.equivalents import but_words
 from remit.draft.history import is_glob
 from remit.draft.model import quoted
 from remit.forms.texts import plain
-from remit.languages.programs.profiles import profile_of, programs
+from remit.languages.programs.profiles import profile_of
 from remit.model.errors import PolicyError
-from remit.model.terms import CONTEXT_KEYS, EFFECTS
-from remit.scopes.glob import Glob
-from remit.scopes.globset import GlobSet
 
 _GLOB = re.compile(r"[\w.*@{},/-]*[*/][\w.*@{},/-]*|[\w-]+\.(?:md|ya?ml|json|txt|csv|db)\b")
 _STAR = re.compile(r"(?::\*| \*|\*)$")
 _WORD = re.compile(r"[A-Za-z0-9_./:@=+,-]+")
 _PROGRAM = re.compile(r"[a-z][\w.+-]*")
 _SITE = re.compile(r"domain:((?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)+)", re.IGNORECASE)
+_SKILL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,63}")
 _SEPARATED = re.compile(r",\s*")
 _MOST_STARS = 3
 
@@ -120,202 +118,13 @@ def loads(run: str) -> bool:
 @cache
 def scope_loads(scope: str) -> bool:
     """Whether a policy can hold a scope."""
-    tool = "{args: {c: shell, p: path, u: url}, does: {write: p, network: u}}"
+    tool = "{args: {c: shell, p: path, u: url, s: skill, a: agent}, does: {write: p, network: u}}"
     text = f"remit: 1\ntools: {{t: {tool}}}\nagents: {{a: {{may: [{{t: {scope}}}]}}}}\n"
     try:
         build_rulebook(plain(parse(text, "scope")))
     except PolicyError:
         return False
     return True
-
-
-class Scope(msgspec.Struct, frozen=True):
-    """A scope in the words of `remit docs`: the values of each of its keys, as YAML."""
-
-    path: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
-    """Paths within `path` that are not admitted."""
-    new_only: bool = False
-    url: tuple[str, ...] = ()
-    effect: tuple[str, ...] = ()
-    when: tuple[str, ...] = ()
-    shell: tuple[tuple[str, str], ...] = ()
-
-    def written(self) -> str | None:
-        """It as YAML; None for no limit."""
-        found = [
-            f"{key}: [{', '.join(map(quoted, getattr(self, key)))}]" for key in ("url", "effect") if getattr(self, key)
-        ]
-        if self.path:
-            allow = f"[{', '.join(map(quoted, self.path))}]"
-            beside = f", except: [{', '.join(map(quoted, self.beside))}]" if self.beside else ""
-            new = ", new_only: true" if self.new_only else ""
-            found.append(f"path: {{allow: {allow}{beside}{new}}}" if beside or new else f"path: {allow}")
-        if self.shell:
-            found.append(f"shell: {{{', '.join(f'{key}: {value}' for key, value in self.shell)}}}")
-        if self.when:
-            found.append(f"when: {{{', '.join(self.when)}}}")
-        return "{" + ", ".join(found) + "}" if found else None
-
-    def fits(self, kind: str, *, runs: bool) -> bool:
-        """Whether a tool of this kind can have it; `runs`: the tool has a shell command."""
-        return (
-            (not self.path or kind in ("write", "read", "search"))
-            and (not self.url or kind == "network")
-            and (not self.shell or runs)
-        )
-
-
-class Said(msgspec.Struct, frozen=True):
-    """A limit in the words of `remit docs`: what is admitted, what is denied of that, and what a person is asked."""
-
-    may: Scope = Scope()
-    never: tuple[Scope, ...] = ()
-    asks: tuple[Scope, ...] = ()
-
-
-_SAID = re.compile(rf"(?:path|shell|url|effect|locks|not|ask|{'|'.join(CONTEXT_KEYS)}) ")
-_PATH = re.compile(r"(?P<allow>.+?)(?: except (?P<beside>.+?))?(?P<new> \(new files only\))?")
-_ENTRY = re.compile(r"(?P<program>[^\s()]+) \((?P<kind>targets |-m )?(?P<words>[^();]+)\)")
-_ALWAYS = re.compile(r"|confirmed each time|tier \d or higher")
-_CONTEXT = re.compile(rf"(?P<key>{'|'.join(CONTEXT_KEYS)}) (?P<value>[\w.-]+(?:/[\w.-]+)*)")
-_UNDERSTOOD = "any command that is understood"
-_LISTS = {
-    "behind a pipe ": "filters",
-    "joined by ": "joined_by",
-    "output into ": "redirect",
-    "with the variables ": "env",
-}
-_NONE = ("nothing", "no file")
-
-
-def is_said(limit: str) -> bool:
-    """Whether a limit may be in the words of `remit docs`."""
-    return _SAID.match(limit) is not None
-
-
-def said(limit: str) -> Said | None:
-    """A limit as `remit docs` writes it; None if a part of it is not understood, or says more than a draft can."""
-    may, never, asks = Scope(), [], []
-    for part in _outside(limit, "; "):
-        if part.startswith("ask human"):
-            rest = part.removeprefix("ask human").removeprefix(": ")
-            asked = Scope() if _ALWAYS.fullmatch(rest) else _part(rest, Scope())
-            if asked is None:
-                return None
-            asks.append(asked)
-            continue
-        if part.startswith("not "):
-            denied = _part(part.removeprefix("not "), Scope())
-            if denied is None:
-                return None
-            never.append(denied)
-            continue
-        read = _part(part, may)
-        if read is None:
-            return None
-        may = read
-    return Said(may, tuple(never), tuple(asks))
-
-
-def _part(part: str, so_far: Scope) -> Scope | None:
-    kind, _, rest = part.partition(" ")
-    if kind == "path" and not so_far.path:
-        path = _PATH.fullmatch(rest)
-        return _paths(path, so_far) if path is not None else None
-    if kind == "locks":
-        return _locked(rest, so_far)
-    if kind == "url" and not so_far.url:
-        return msgspec.structs.replace(so_far, url=_listed(rest))
-    if kind == "effect" and not so_far.effect:
-        return msgspec.structs.replace(so_far, effect=_listed(rest))
-    if kind == "shell" and not so_far.shell:
-        return _entries(rest, so_far)
-    context = _CONTEXT.fullmatch(part)
-    if context is not None:
-        values = ", ".join(map(quoted, context["value"].split("/")))
-        return msgspec.structs.replace(so_far, when=(*so_far.when, f"{context['key']}: [{values}]"))
-    return _of_shell(part, so_far) if so_far.shell else None
-
-
-def _paths(path: re.Match[str], so_far: Scope) -> Scope | None:
-    allow, beside = _listed(path["allow"]), _listed(path["beside"] or "")
-    if not all(map(is_glob, (*allow, *beside))):
-        return None
-    return msgspec.structs.replace(so_far, path=allow, beside=beside, new_only=path["new"] is not None)
-
-
-def _locked(text: str, so_far: Scope) -> Scope | None:
-    """The paths that are left of those so far, where only some may be changed."""
-    path = _PATH.fullmatch(text)
-    locks = _paths(path, Scope()) if path is not None else None
-    if locks is None or locks.new_only:
-        return None
-    if so_far.path:
-        held = GlobSet(Glob.parse(glob) for glob in locks.path)
-        if not all(held.includes(Glob.parse(glob)) for glob in so_far.path):
-            return None
-        return msgspec.structs.replace(so_far, beside=(*so_far.beside, *locks.beside))
-    return msgspec.structs.replace(so_far, path=locks.path, beside=locks.beside)
-
-
-def _entries(text: str, so_far: Scope) -> Scope | None:
-    runs: list[str] = []
-    sets: list[str] = []
-    for entry in _outside(text, ", "):
-        limited = _ENTRY.fullmatch(entry)
-        if limited is not None:
-            words = ", ".join(quoted(word) for word in limited["words"].split(", "))
-            key = {"targets ": "targets", "-m ": "module"}.get(limited["kind"] or "", "sub")
-            runs.append(f"{{{quoted(limited['program'])}: {{{key}: [{words}]}}}}")
-        elif entry == _UNDERSTOOD:
-            runs.append("any")
-        elif entry in programs().sets and profile_of(entry) is None:
-            sets.append(entry)
-        else:
-            runs.append(quoted(entry))
-    if any(entry in programs().sets for entry in runs):
-        return None
-    given = (("sets", sets), ("run", runs))
-    return msgspec.structs.replace(
-        so_far, shell=tuple((key, f"[{', '.join(values)}]") for key, values in given if values)
-    )
-
-
-def _of_shell(part: str, so_far: Scope) -> Scope | None:
-    """A further limit of a shell's scope."""
-    key = next((start for start in _LISTS if part.startswith(start)), None)
-    if key is not None:
-        rest = part.removeprefix(key)
-        names = () if rest in _NONE else _listed(rest)
-        return _with(so_far, _LISTS[key], f"[{', '.join(map(quoted, names))}]")
-    effect, only, rest = part.partition(" only ")
-    if only and effect in EFFECTS:
-        before = dict(so_far.shell).get("path", "{}").strip("{}")
-        globs = ", ".join(map(quoted, () if rest in _NONE else _listed(rest)))
-        return _with(so_far, "path", f"{{{before}{', ' if before else ''}{effect}: [{globs}]}}")
-    word, _, rest = part.partition(" ")
-    return _with(so_far, word, quoted(rest)) if word in ("stdin", "in") and rest else None
-
-
-def _with(scope: Scope, key: str, value: str) -> Scope:
-    return msgspec.structs.replace(scope, shell=tuple({**dict(scope.shell), key: value}.items()))
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part for part in text.split(", ") if part)
-
-
-def _outside(text: str, mark: str) -> list[str]:
-    """The parts of a text between marks that stand outside of brackets."""
-    found, depth = [""], 0
-    for part in re.split(rf"({re.escape(mark)}|[()])", text):
-        depth += (part == "(") - (part == ")")
-        if part == mark and depth == 0:
-            found.append("")
-        else:
-            found[-1] += part
-    return found
 
 
 def globs_of(text: str) -> list[str]:
@@ -342,6 +151,12 @@ def sites_of(text: str) -> list[str]:
     """The URLs of a limit such as `domain:docs.example.org`."""
     site = _SITE.fullmatch(text.strip())
     return [f"https://{site[1].lower()}/**"] if site is not None else []
+
+
+def skills_of(text: str) -> list[str]:
+    """The skills that a limit names, each by its name and maybe with any arguments; none if a part of it is no name."""
+    found = [part.strip().removesuffix(":*").removesuffix(" *") for part in _SEPARATED.split(text)]
+    return list(dict.fromkeys(found)) if all(map(_SKILL.fullmatch, found)) else []
 
 
 def denied_globs(pattern: str) -> list[str]:

@@ -82,12 +82,25 @@ def _deletes(tool: str, pack: str) -> bool:
     return does is not None and does.kind == MAP and "delete" in does.value
 
 
-@cache
 def shell_argument(tool: str, pack: str) -> str | None:
     """The argument of a tool that is a command for a shell."""
-    arguments = parse(catalog.text(f"packs/{pack}.yaml"), pack).value["tools"].value[tool].value["args"].value
-    found = (name for name, kind in arguments.items() if plain(kind) in ("shell", {"shell": "new"}))
-    return next(found, None)
+    return _argument(tool, pack, "shell") or _argument(tool, pack, {"shell": "new"})
+
+
+def skill_argument(tool: str, pack: str) -> str | None:
+    """The argument of a tool that names a skill."""
+    return _argument(tool, pack, "skill")
+
+
+def _argument(tool: str, pack: str, kind: object) -> str | None:
+    return next((name for name, given in _arguments(tool, pack).items() if given == kind), None)
+
+
+@cache
+def _arguments(tool: str, pack: str) -> dict[str, object]:
+    """The arguments of a tool with their kinds."""
+    node = parse(catalog.text(f"packs/{pack}.yaml"), pack).value["tools"].value[tool].value.get("args")
+    return {name: plain(kind) for name, kind in node.value.items()} if node is not None else {}
 
 
 @cache

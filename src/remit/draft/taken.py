@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 import msgspec
 
-from remit.draft.equivalents import gives, meanings, stands_for
-from remit.draft.limits import Command, commands_of, denied_globs, runs_of, sites_of
-from remit.draft.packs import shell_argument, tools_for
-from remit.scan.answers import ASK
+from remit import catalog
+from remit.draft.equivalents import counts_last, gives, meanings, stands_for
+from remit.draft.limits import Command, commands_of, denied_globs, runs_of, sites_of, skills_of
+from remit.draft.packs import names_of, shell_argument, skill_argument, tools_for
+from remit.scan.answers import ASK, is_pattern, matches
 from remit.scan.model import Account, Entry, Mark, Place
 from remit.scan.vocabulary import capability, pack_of_host
 
@@ -49,11 +50,20 @@ def asks(entry: Entry) -> bool:
 
 def meant(entry: Entry, account: Account, pack: str) -> list[str]:
     """The tools of a pack that a rule of a host is about: its own, else all that do anything of the kind."""
-    names = stands_for(entry.tool, account.host)
-    if account.host is None or pack_of_host(account.host) == pack:
+    own = pack_of_host(account.host) if account.host is not None else pack
+    names = _matched(entry.tool, account, own) if is_pattern(entry.tool) else stands_for(entry.tool, account.host)
+    if own == pack:
         return list(dict.fromkeys(tool for name in names for tool in tools_for(name, pack)))
     words = {word for name in names for word in meanings(name, account.host)}
     return [tool for tool, given in gives(pack) if given & words]
+
+
+def _matched(pattern: str, account: Account, pack: str) -> list[str]:
+    """The tools of a host that a pattern is about: where the last answer counts, those that nothing else answers."""
+    every = names_of(pack).values() if pack in catalog.packs() else ()
+    others = [one.tool for one in account.entries if not is_pattern(one.tool)] if counts_last(account.host) else []
+    answered = {tool for other in others for name in stands_for(other, account.host) for tool in tools_for(name, pack)}
+    return sorted({tool for tool in every if matches(pattern, tool)} - answered)
 
 
 def takes(accounts: Iterable[Account], held: Set[str], pack: str, left: list[tuple[Entry, Account]]) -> Iterator[Rule]:
@@ -61,13 +71,15 @@ def takes(accounts: Iterable[Account], held: Set[str], pack: str, left: list[tup
     rule can say."""
     for account in accounts:
         for entry in account.entries:
-            tools = [tool for tool in meant(entry, account, pack) if tool in held] if _takes(entry) else []
+            about = meant(entry, account, pack) if _takes(entry) else []
+            tools = [tool for tool in about if tool in held]
             if (
-                entry.scope is not None and len(tools) > 1
+                entry.scope not in (None, ASK) and len(tools) > 1
             ):  # a search would be denied wherever it might meet such a file
                 tools = [tool for tool in tools if capability(tool) != "search"]
-            rules = [rule for tool in tools if (rule := _rule(tool, entry, pack)) is not None]
-            if len(rules) < len(tools) and (entry, account) not in left:
+            rules = [rule for tool in tools if (rule := _rule(tool, entry, account, pack)) is not None]
+            lost = not about and _takes(entry) and account.host is not None and pack_of_host(account.host) != pack
+            if (lost or len(rules) < len(tools)) and (entry, account) not in left:
                 left.append((entry, account))
             yield from rules
 
@@ -78,16 +90,21 @@ def _takes(entry: Entry) -> bool:
     return entry.asked or (entry.scope == ASK and capability(entry.tool) in _CHANGES)
 
 
-def _rule(tool: str, entry: Entry, pack: str) -> Rule | None:
+def _rule(tool: str, entry: Entry, account: Account, pack: str) -> Rule | None:
     ask = entry.mark is not Mark.NO
+    own = account.host is None or pack_of_host(account.host) == pack
+    host = "its host" if own else account.host
     if entry.scope in (None, ASK):
-        return Rule(tool, entry.place, note="its host asks", ask=True)
+        return Rule(tool, entry.place, note=f"{host} asks", ask=True)
+    if skill_argument(tool, pack) is not None:
+        skills = skills_of(entry.scope or "")
+        return Rule(tool, entry.place, part="skill", values=tuple(skills), ask=ask) if skills else None
     kind = capability(entry.tool)
     if kind == "shell":
         if shell_argument(tool, pack) is None:
-            return Rule(tool, entry.place, note="its host denies some of it", ask=True)
+            return Rule(tool, entry.place, note=f"{host} denies some of it", ask=True)
         runs = runs_of([_wide(one) for one in commands_of(entry.scope or "", whole=True)])
-        note = "its host asks" if ask else "its host denies it"
+        note = f"{host} asks" if ask else f"{host} denies it"
         return Rule(tool, entry.place, None, note, tuple(runs), ask=True) if runs else None
     values = sites_of(entry.scope or "") if kind == "network" else denied_globs(entry.scope or "")
     part = "url" if kind == "network" else "path"

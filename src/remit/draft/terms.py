@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from remit.compile import build_rulebook
@@ -24,7 +24,22 @@ def terms_of(terms: dict[str, Any]) -> list[str] | None:
         build_rulebook({"remit": 1, "agents": {"a": {"may": [], **found}}})
     except PolicyError:
         return None
-    return [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in found.items()]
+    return [line_of(key, value) for key, value in found.items()]
+
+
+def locked(may: Sequence[str], beside: Sequence[str] = ()) -> str:
+    """The line for the only places that an agent may change."""
+    return line_of("locks", {"may": list(may), **({"except": list(beside)} if beside else {})})
+
+
+def key_of_line(line: str) -> str:
+    """What a line of an agent's section is about."""
+    return line.partition(": ")[0]
+
+
+def line_of(key: str, value: object) -> str:
+    """A line of an agent's section."""
+    return f"{key}: {json.dumps(value, ensure_ascii=False)}"
 
 
 def _said(terms: dict[str, Any]) -> Iterator[tuple[str, Any]]:

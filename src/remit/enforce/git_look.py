@@ -27,7 +27,13 @@ MAX_OUTPUT = 1_000_000
 MAX_PATHS = 5_000
 MAX_REMOTES = 8
 """Where git is looked for: no place that a workspace could put its own one."""
-_SETTINGS = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null", "diff.external=")
+_SETTINGS = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.attributesFile=/dev/null",
+    "diff.external=",
+    "safe.directory=*",  # whether git works there is the user's configuration to say; nothing is run here in any case
+)
 _ENVIRONMENT = {
     "PATH": SYSTEM_PATH,
     "LC_ALL": "C",
@@ -39,12 +45,15 @@ _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM": "1",
     "GIT_PAGER": "cat",
 }
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
 """Variables that make git work on something else than what lies in its directory."""
 _ODD_SECTIONS = ("filter.", "extensions.", "include.", "includeif.")
 _ODD_KEYS = frozenset(("core.worktree", "core.sparsecheckout", "submodule.recurse"))
+_SHOW_MORE = frozenset(("log.follow", "stash.showincludeuntracked", "diff.submodule"))
+"""Settings, also of the user, with which git shows more than the words say."""
 _PLAIN_EXTENSIONS = frozenset(("extensions.objectformat", "extensions.refstorage", "extensions.worktreeconfig"))
 _UNDER_WAY = (
     "MERGE_HEAD",
@@ -62,6 +71,8 @@ _NAME = compile_later(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:[./][A-Za-z0-9_-]+)*(?:[~^][
 _BRANCHES = "refs/heads/"
 _FETCHES = compile_later(r"remote\..*\.fetch")
 _LINK, _MODULE = "120000", "160000"
+_MOVED = ("R", "C")
+"""How what differs begins if it has two names, the former first."""
 
 
 EVERYWHERE = frozenset(("post-index-change", "pre-auto-gc", "reference-transaction"))
@@ -102,7 +113,7 @@ def changes_of(sole: Sole, root: str) -> tuple[str, ...] | None:
 
 
 def read_by(sole: Sole, root: str) -> tuple[str, ...] | None:
-    """The paths that the command would show, or put into the index, likewise."""
+    """The paths that the command would show, or search, or put into the index, likewise."""
     return _asked(sole, root, _READS)
 
 
@@ -113,10 +124,12 @@ def _asked(sole: Sole, root: str, known: Mapping[str, Look]) -> tuple[str, ...] 
     while words[:1] and words[0] in ("-P", "--no-pager"):
         words = words[1:]
     looks = known.get(words[0]) if words else None
-    if looks is None:
-        return None
+    if looks is None or any(word.startswith(":(") and "attr" in word for word in words):
+        return None  # the user's own files of attributes are not looked at here
     try:
         repository = Repository(os.path.join(root, sole.base), root)
+        if known is _READS and repository.shows_more():
+            return None
         found = _found(repository, looks, list(words[1:]))
         if len(found) > MAX_PATHS:
             return None
@@ -168,12 +181,13 @@ def workspace_hooks(directory: str, root: str) -> frozenset[str] | None:
 
 
 def other_objects(directory: str, words: Sequence[str]) -> frozenset[str]:
-    """Of words that git would take for commits, those that name a file or a folder in its store, and not a commit; all
-    of them if nobody can tell."""
-    plain = [word for word in words if ".." not in word and word[:1] not in ("^", "-")]
-    if any("\n" in word for word in plain):
-        return frozenset(plain)
-    if not plain or not os.path.isdir(directory):
+    """Of words that git would take for commits, those that name a file or a folder in its store, and not a commit, or
+    a range from or to one; all of them if nobody can tell."""
+    named = [(word, end) for word in words if word[:1] != "-" for end in _ends(word)]
+    every, ends = frozenset(word for word, _ in named), [end for _, end in named]
+    if any("\n" in end for end in ends) or any(os.environ.get(name) for name in _ELSEWHERE):
+        return every
+    if not ends or not os.path.isdir(directory):
         return frozenset()
     options = [part for setting in _SETTINGS for part in ("-c", setting)]
     try:
@@ -181,22 +195,30 @@ def other_objects(directory: str, words: Sequence[str]) -> frozenset[str]:
             [find_program("git") or "/usr/bin/git", "--no-pager", *options, "cat-file", "--batch-check"],
             cwd=directory,
             env=_ENVIRONMENT,
-            input="".join(f"{word}^{{}}\n" for word in plain).encode(),
+            input="".join(f"{end}^{{}}\n" for end in ends).encode(),
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             timeout=SECONDS,
             check=False,
         )
     except (OSError, ValueError, subprocess.SubprocessError):
-        return frozenset(plain)
+        return every
     if asked.returncode != 0:
-        return frozenset()  # no repository, or one that git doesn't work in
-    lines = asked.stdout.decode("utf-8", "replace").splitlines()
-    if len(lines) != len(plain):
-        return frozenset(plain)
-    is_none = (" missing", " ambiguous")
-    pairs = zip(plain, lines, strict=True)
-    return frozenset(word for word, line in pairs if not line.endswith(is_none) and line.split(" ")[1:2] != ["commit"])
+        return frozenset() if b"not a git repository" in asked.stderr else every
+    lines = asked.stdout.decode("utf-8", "replace").split("\n")[:-1]
+    if len(lines) != len(ends):
+        return every
+    pairs = zip(named, lines, strict=True)
+    return frozenset(word for (word, _), line in pairs if not _is_commit_or_none(line))
+
+
+def _ends(word: str) -> list[str]:
+    """The names in a word such as `main`, `^main`, `main..dev`."""
+    return [end.removeprefix(".").removeprefix("^") for end in word.split("..") if end]
+
+
+def _is_commit_or_none(line: str) -> bool:
+    return line.endswith(" missing") or line.split(" ")[1:2] == ["commit"]
 
 
 def _in_workspace(path: str, top: str) -> bool:
@@ -231,7 +253,12 @@ class Repository:
 
     # Asking git
 
-    def run(self, *words: str) -> bytes:
+    def shows_more(self) -> bool:
+        """The configuration that git has when the agent runs it says so."""
+        names = self.run("config", "-z", "--list", "--name-only", environment=None).decode("utf-8").split("\0")
+        return not _SHOW_MORE.isdisjoint(name.lower() for name in names)
+
+    def run(self, *words: str, environment: Mapping[str, str] | None = _ENVIRONMENT) -> bytes:
         """What git prints. Raises NoAnswer if it fails, takes too long or prints too much."""
         left = self.until - time.monotonic()
         if left <= 0:
@@ -240,7 +267,7 @@ class Repository:
         with subprocess.Popen(  # noqa: S603 -- one of git's own commands, without a shell; names follow `--end-of-options`
             [self.program, "--no-pager", *options, *words],
             cwd=self.directory,
-            env=_ENVIRONMENT,
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -274,6 +301,13 @@ class Repository:
         except Absent:
             return None
         return found[0] if len(found) == 1 else None
+
+    def exists(self, name: str) -> bool:
+        """The store has something of that name, perhaps not a commit."""
+        try:
+            return bool(self.lines("rev-parse", "--verify", "--quiet", "--end-of-options", name))
+        except Absent:
+            return False
 
     def sure(self, name: str) -> str:
         """The same, and NoAnswer if there is none."""
@@ -336,10 +370,16 @@ class Repository:
         return self.history(since, until)
 
     def history(
-        self, since: str | None, until: str, most: str | None = None, paths: Iterable[str] = ()
+        self,
+        since: str | None,
+        until: str,
+        most: str | None = None,
+        paths: Iterable[str] = (),
+        *,
+        renames: str = "--no-renames",
     ) -> list[Change]:
         """The same of all commits up to one, or of the last few of these, as far as they change something there."""
-        options = ("--format=", "-m", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-show-signature")
+        options = ("--format=", "-m", "--raw", renames, "--no-ext-diff", "--no-textconv", "--no-show-signature")
         count = () if most is None else (f"--max-count={most}",)
         span = until if since is None else f"{since}..{until}"
         return _changes(self.fields("log", *options, *count, "--end-of-options", span, "--", *paths))
@@ -348,6 +388,12 @@ class Repository:
         """What one commit changes, beside each of its parents."""
         options = ("-r", "-m", "--root", "--raw", "--no-renames", "--no-commit-id", "--end-of-options")
         return _changes(self.fields("diff-tree", *options, commit, "--", *paths))
+
+    def kept(self, commit: str | None, paths: Iterable[str] = ()) -> list[Change]:
+        """All files of a commit; without one, of the index."""
+        if commit is not None:
+            return self.between(self.lines("hash-object", "-t", "tree", "--stdin")[0], commit, paths)
+        return [Change("M", path) for path in self.fields("ls-files", "--full-name", "--", *paths)]
 
     def work_tree(self, tree: str, paths: Iterable[str] = ()) -> list[Change]:
         """The files and the index beside a tree, and beside each other; what only seems to differ counts too."""
@@ -405,14 +451,16 @@ def _top(directory: str) -> str:
 
 def _changes(fields: list[str]) -> list[Change]:
     """From git's raw form, `:100644 100755 b1 b2 M` and a path. Raises NoAnswer for links and repositories within."""
-    found = []
-    for at in range(0, len(fields) - 1, 2):
-        old, new, _, _, status = fields[at].lstrip("\n").removeprefix(":").split(" ")
+    found: list[Change] = []
+    rest = iter(fields)
+    for field in rest:
+        old, new, _, _, status = field.lstrip("\n").removeprefix(":").split(" ")
         if _MODULE in (old, new) or new == _LINK:
             raise NoAnswer
-        found.append(Change(status[:1], fields[at + 1]))
-    if len(fields) % 2 or len(found) > MAX_PATHS:
-        raise NoAnswer
+        names = [name for _ in range(2 if status[:1] in _MOVED else 1) if (name := next(rest, ""))]
+        if not names or len(found) > MAX_PATHS:
+            raise NoAnswer
+        found += [Change(status[:1], name) for name in names]
     return found
 
 
@@ -459,6 +507,8 @@ def _read(words: list[str], flags: str = "", values: str = "") -> Words:
         elif word in valued and at < len(words):
             options[word] = words[at]
             at += 1
+        elif word[:2] in valued and word[2:].isdigit():
+            options[word[:2]] = word[2:]
         elif not word.startswith("--") and len(word) > 2 and all(f"-{letter}" in known for letter in word[1:]):
             options.update((f"-{letter}", "") for letter in word[1:])
         else:
@@ -505,6 +555,8 @@ def _checkout(git: Repository, words: list[str]) -> list[Change]:
     if not given.plain:
         return git.work_tree(git.head)
     commits = git.could_be(given.plain[0])
+    if not commits and git.exists(given.plain[0]):
+        raise NoAnswer  # a folder of a commit: `main^{tree}`
     if not commits:
         return git.work_tree(git.head, given.plain)
     if len(given.plain) > 1:
@@ -680,17 +732,21 @@ _SHOWN = "--unified --word-diff-regex --format --pretty"
 _FILTERS = "--diff-filter -S -G"
 
 
-def _diff(git: Repository, words: list[str]) -> list[Change]:
-    given = _read(words, f"{_SHOWING} --cached --staged", f"{_SHOWN} {_FILTERS}")
-    paths = given.paths or []
-    names = given.plain
+def _parted(git: Repository, given: Words) -> tuple[list[str], list[str]]:
+    """Revisions, and paths."""
+    if given.paths is not None:
+        return given.plain, given.paths
     for at, name in enumerate(given.plain):
-        if ".." not in name and git.commit(name) is None:
+        if ".." not in name and ":" not in name and git.commit(name) is None:
             # Git takes it for a file if it is one, and for nothing else; of what is both it says that it can't tell.
-            names, paths = given.plain[:at], [*given.plain[at:], *paths]
             if not all(os.path.lexists(os.path.join(git.directory, path)) for path in given.plain[at:]):
                 raise NoAnswer
-            break
+            return given.plain[:at], given.plain[at:]
+    return given.plain, []
+
+
+def _diff(git: Repository, words: list[str]) -> list[Change]:
+    names, paths = _parted(git, _read(words, f"{_SHOWING} --cached --staged", f"{_SHOWN} {_FILTERS}"))
     if len(names) == 2:
         return git.between(git.sure(names[0]), git.sure(names[1]), paths)
     name = _one(names, "HEAD")
@@ -707,21 +763,23 @@ def _diff(git: Repository, words: list[str]) -> list[Change]:
 
 
 def _show(git: Repository, words: list[str]) -> list[Change]:
-    given = _read(words, _SHOWING, f"{_SHOWN} {_FILTERS}")
+    names, paths = _parted(git, _read(words, _SHOWING, f"{_SHOWN} {_FILTERS}"))
     found = []
-    for name in given.plain or ["HEAD"]:
-        found += [git.file(name)] if ":" in name else git.shown(git.sure(name), given.paths or ())
+    for name in names or ["HEAD"]:
+        found += [git.file(name)] if ":" in name else git.shown(git.sure(name), paths)
     return found
 
 
 def _log(git: Repository, words: list[str]) -> list[Change]:
     counts = " ".join(f"-{count}" for count in range(1, 21))
-    given = _read(words, f"{_SHOWING} {counts} --reverse", f"{_SHOWN} -n --max-count")
-    one, dots, other = _one(given.plain, "HEAD").partition("..")
+    given = _read(words, f"{_SHOWING} {counts} --reverse --follow", f"{_SHOWN} -n --max-count")
+    names, paths = _parted(git, given)
+    one, dots, other = _one(names, "HEAD").partition("..")
     if other.startswith("."):
         raise NoAnswer
     until = git.sure(other or "HEAD") if dots else git.sure(one)
-    return git.history(git.sure(one or "HEAD") if dots else None, until, _count(given), given.paths or ())
+    renames = "--follow" if "--follow" in given.options else "--no-renames"
+    return git.history(git.sure(one or "HEAD") if dots else None, until, _count(given), paths, renames=renames)
 
 
 def _count(given: Words) -> str | None:
@@ -737,9 +795,26 @@ def _count(given: Words) -> str | None:
 def _show_stash(git: Repository, words: list[str]) -> list[Change]:
     if words[:1] != ["show"]:
         raise NoAnswer
-    name = _one(_read(words[1:], _SHOWING, _SHOWN).plain, "0")
+    flags = " ".join(flag for flag in _SHOWING.split() if flag != "-u")  # here it is `--include-untracked`
+    name = _one(_read(words[1:], flags, _SHOWN).plain, "0")
     stash = git.sure(f"stash@{{{name}}}" if name.isdigit() else name)
     return git.between(git.sure(f"{stash}^1"), stash)
+
+
+def _grep(git: Repository, words: list[str]) -> list[Change]:
+    flags = (
+        "-n --line-number -i --ignore-case -w --word-regexp -l --files-with-matches --name-only -L -c --count -h -H -o"
+        " --only-matching -v --invert-match -E --extended-regexp -F --fixed-strings -P --perl-regexp -G --basic-regexp"
+        " -I -a --text -q --quiet --break --heading --column --color --no-color -p --show-function -W"
+        " --function-context --full-name --cached"
+    )
+    given = _read(words, flags, "-e -A -B -C --context --after-context --before-context -m --max-count")
+    if "-e" not in given.options:
+        if not given.plain:
+            raise NoAnswer
+        del given.plain[0]  # what it looks for
+    names, paths = _parted(git, given)
+    return [change for name in names or [None] for change in git.kept(name and git.sure(name), paths)]
 
 
 _READS: dict[str, Look] = {
@@ -749,6 +824,7 @@ _READS: dict[str, Look] = {
     "diff": _diff,
     "show": _show,
     "log": _log,
+    "grep": _grep,
     "stash": _show_stash,
 }
 _LOOKS: dict[str, Look] = {

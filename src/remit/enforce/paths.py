@@ -308,7 +308,8 @@ def _objects(call: Call, kinds: dict[str, Kind], root: str) -> frozenset[str]:
 
     bases = sorted({base for base, _ in words})
     asked = {base: [word for where, word in sorted(words) if where == base] for base in bases}
-    return frozenset().union(*(other_objects(os.path.join(root, base), asked[base]) for base in bases[:MAX_READS]))
+    found = (other_objects(os.path.join(root, base), asked[base]) for base in bases[:MAX_READS])
+    return frozenset().union(*found, *(asked[base] for base in bases[MAX_READS:]))
 
 
 def _stands(rulebook: Rulebook, call: Call, kinds: dict[str, Kind], root: str) -> dict[str, tuple[str, ...]]:

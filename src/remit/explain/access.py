@@ -48,6 +48,8 @@ class Report(msgspec.Struct, frozen=True):
     entries: tuple[Entry, ...]
     note: str | None = None
     """What weakens or ends everything that the entries say."""
+    tiers: tuple[str, ...] = ()
+    """What applies to calls of a tier, whatever the tool."""
 
     @property
     def accessible(self) -> list[Entry]:
@@ -111,7 +113,12 @@ def make_report(rulebook: Rulebook, caller: str, now: str | None = None) -> Repo
         if tool is not None:
             cell = cell_for(rulebook, caller, name, now)
             entries.append(Entry(name, tool.layer, tool.category, tool.risk, cell))
-    return Report(found.name, found.kind, found.roles, tuple(entries), caller_note(found, now))
+    by_tier = {
+        word: [str(tier) for tier, rule in sorted(rulebook.book.tiers.items()) if rule.verdict == verdict]
+        for verdict, word in (("ask", "asked about"), ("deny", "denied"))
+    }
+    tiers = tuple(f"calls of tier {' and '.join(found)} are {word}" for word, found in by_tier.items() if found)
+    return Report(found.name, found.kind, found.roles, tuple(entries), caller_note(found, now), tiers)
 
 
 def report_text(report: Report) -> str:
@@ -132,21 +139,43 @@ def report_text(report: Report) -> str:
 
 def instructions_text(report: Report) -> str:
     """The section of an agent's prompt that says what it may, must ask about, and may not, in Markdown."""
-    groups = {word: [e for e in report.entries if e.cell.verdict == word] for word in ("allow", "ask", "deny")}
+    groups: dict[str, list[Entry]] = {}
+    for entry in report.entries:
+        groups.setdefault(_group(entry.cell), []).append(entry)
     lines = ["## Tool permissions", ""]
     lines += [f"You are `{shown(report.name)}`. Each call is decided by the policy, whatever this text says. If a call"]
     lines += ["is denied, don't try it in another way: say what you need, and why."]
-    for title, word in (("MAY use", "allow"), ("MUST ASK before you use", "ask")):
-        if groups[word]:
-            lines += ["", f"**You {title}**", "", *(_permitted(entry) for entry in groups[word])]
-    if groups["deny"]:
+    if report.tiers:
+        lines += [f"Whatever the tool, {' and '.join(report.tiers)}."]
+    if report.note is not None:
+        lines += ["", f"{report.note}."]
+    if report.common:
+        lines += ["", f"For all of it: {shown('; '.join(report.common), MOST)}."]
+    for title, word in _TITLES:
+        if word in groups:
+            lines += ["", f"**You {title}**", "", *(_permitted(entry, report.common) for entry in groups[word])]
+    if "deny" in groups:
         lines += ["", "**You MAY NOT use**", "", f"- {', '.join(entry.tool for entry in groups['deny'])}"]
     return "\n".join(lines) + "\n"
 
 
-def _permitted(entry: Entry) -> str:
-    scopes = f": {shown('; '.join(entry.cell.scopes), 400)}" if entry.cell.scopes else ""
-    return f"- {entry.tool}{scopes}"
+_TITLES = (
+    ("MAY use", "allow"),
+    ("MAY use, but MUST ASK where it says so", "some"),
+    ("MUST ASK before you use", "ask"),
+)
+
+
+def _group(cell: MatrixCell) -> str:
+    """The part of a prompt that a tool belongs to: `some` if only some of its calls are asked about."""
+    return "some" if cell.verdict == "ask" and not cell.always_asks else cell.verdict
+
+
+def _permitted(entry: Entry, said: Iterable[str]) -> str:
+    """A tool with every limit that does not hold for all."""
+    rest = [text for text in entry.cell.everything if text not in said]
+    limits = f": {shown('; '.join(rest), MOST)}" if rest else ""
+    return f"- {entry.tool}{limits}"
 
 
 def stats_text(report: Report) -> str:

@@ -9,6 +9,7 @@ a tool that never reaches it, but it locks a shell.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -32,6 +33,12 @@ LEGEND = {
 VERDICTS = {ALLOWED: "allow", SCOPED: "allow", ASKED: "ask", DENIED: "deny"}
 
 
+_WHOLE = re.compile(r"^[^:]*(?:: (?:confirmed each time|tier \d or higher))?$")
+"""A question about every call, whatever its arguments."""
+NOTHING_ELSE = "nothing else"
+"""What nobody permits without a question, and no question is about, is denied."""
+
+
 class MatrixCell(msgspec.Struct, frozen=True):
     """What one caller may do with one tool."""
 
@@ -51,6 +58,12 @@ class MatrixCell(msgspec.Struct, frozen=True):
     def verdict(self) -> str:
         """`allow`, `ask` or `deny`."""
         return VERDICTS[self.symbol]
+
+    @property
+    def always_asks(self) -> bool:
+        """Whether every call that is allowed at all is asked about."""
+        whole = [text for text in self.in_full if text.startswith("ask ") and _WHOLE.search(text)]
+        return bool(whole) or NOTHING_ELSE in self.in_full
 
     @property
     def words(self) -> str:
@@ -86,7 +99,10 @@ def matrix_cell(cell: Cell, now: str | None = None) -> MatrixCell:
 
     def worded(words: Callable[[Judge], str]) -> tuple[list[str], list[str]]:
         scopes = [_described(bound, words) for bound in limiting]
-        scopes.extend(f"not {words(bound.judge)}" for bound in nots)
+        scopes = [_as_one(scope) for scope in scopes] if len(limiting) > 1 else scopes
+        scopes.extend(f"not {_as_one(words(bound.judge))}" for bound in nots)
+        if not free and not limiting and asking and all(bound.judge.brief() for bound in asking):
+            scopes.append(NOTHING_ELSE)
         scopes.extend(_record(cell.caller, parts))
         if cell.rulebook.book.tiers[floor].verdict == "deny":
             scopes.append(f"not tier {floor}")
@@ -173,7 +189,7 @@ def _questions(cell: Cell, parts: list[Part], asking: list[Bound], words: Callab
     """Who is asked and when."""
     texts = []
     for bound in asking:
-        scope = words(bound.judge)
+        scope = _as_one(words(bound.judge))
         texts.append(f"ask {_whom(bound.rule)}{f': {scope}' if scope else ''}")
     if cell.tool.confirm:
         texts.append("ask human: confirmed each time")
@@ -182,6 +198,11 @@ def _questions(cell: Cell, parts: list[Part], asking: list[Bound], words: Callab
         tier, rule = next((tier, rule) for tier, rule in rules.items() if rule.verdict == "ask")
         texts.append(f"ask {_whom(rule)}: tier {tier} or higher")
     return texts
+
+
+def _as_one(scope: str) -> str:
+    """A scope of several parts in brackets: in a list of limits nobody can tell else where it ends."""
+    return f"({scope})" if "; " in scope else scope
 
 
 def _whom(rule: Rule | Question) -> str:
@@ -229,7 +250,9 @@ def _limits(cell: Cell) -> tuple[str, ...]:
         what += [f"to {', '.join(before.effects)}"] if before.effects else []
         found.append(f"waits for the gate {gate} {' or '.join(what)}")
     if "agent" in cell.tool.kinds:
-        found.append(f"delegates to {', '.join(caller.delegates_to or ()) or 'nobody'}")
+        callers = cell.rulebook.book.callers
+        names = [name for name in caller.delegates_to or () if name not in callers or callers[name].enabled]
+        found.append(f"delegates to {', '.join(names) or 'nobody'}")
     return tuple(found)
 
 

@@ -14,8 +14,8 @@ import re
 import msgspec
 
 from remit.explain.access import instructions_text, make_report
-from remit.explain.cells import MatrixCell
-from remit.explain.matrix import callers_of, cell_for, make_matrix, tools_of
+from remit.explain.cells import ALLOWED, SCOPED, MatrixCell
+from remit.explain.matrix import Matrix, callers_of, cell_for, make_matrix, tools_of
 from remit.explain.pages import escaped_markdown, legend
 from remit.model.errors import RemitError
 from remit.model.names import known_name
@@ -29,6 +29,9 @@ _END = re.compile(r"<!--\s*/remit\s*-->")
 _TAG = re.compile(r"\\?<(?=!--)|(?<!\\)<(?=[A-Za-z/!?])")
 """What a page would read as HTML, or as a mark of ours, in words that come from the policy."""
 _FENCE = re.compile(r"^\s{0,3}(```|~~~).*?(?:^\s{0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+
+
+_HANDS = "delegates to "
 
 
 class RegionError(RemitError):
@@ -136,10 +139,19 @@ def matrix_text(rulebook: Rulebook) -> str:
         "|" + " --- |" * (len(matrix.callers) + 1),
     ]
     lines += [
-        f"| {escaped_markdown(tool)} | " + " | ".join(matrix.cell(tool, c).symbol for c in matrix.callers) + " |"
+        f"| {escaped_markdown(tool)} | " + " | ".join(_symbol(matrix, tool, c) for c in matrix.callers) + " |"
         for tool in rows
     ]
     return "\n".join([*lines, "", f"**Legend:** {legend()}", ""])
+
+
+def _symbol(matrix: Matrix, tool: str, caller: str) -> str:
+    """The mark of a cell: here nothing else says that the caller's record limits what the rules allow."""
+    cell = matrix.cell(tool, caller)
+    everybody = set(matrix.callers) - {caller}
+    to = [set(text.removeprefix(_HANDS).split(", ")) for text in cell.limits if text.startswith(_HANDS)]
+    limited = len(to) < len(cell.limits) or any(not everybody <= names for names in to)
+    return SCOPED if cell.symbol == ALLOWED and limited else cell.symbol
 
 
 def agent_text(rulebook: Rulebook, name: str) -> str:

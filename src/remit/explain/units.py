@@ -58,7 +58,7 @@ def parts_of(cell: Cell) -> list[Part]:
 
 def _may_lack(name: str, argument: Argument) -> bool:
     """A call can do without it; a default is that of each item of a list, and the list may be absent."""
-    return argument.optional and (argument.default is None or "[]" in name)
+    return "[]" in name or (argument.optional and argument.default is None)
 
 
 def covers_all(bound: Bound, part: Part) -> bool:

@@ -371,6 +371,9 @@ class Record(Shape):
             shape = field.shape.schema()
             properties[key] = {**shape, "description": field.about}
         schema: JSON = {"type": "object", "properties": properties, "additionalProperties": False}
+        numbers = [key for key in properties if key.isdigit()]
+        if numbers:  # editors read the key `4` as a number, and find it by a pattern only
+            schema["patternProperties"] = {f"^(?:{'|'.join(numbers)})$": {}}
         if self.required:
             schema["required"] = self.required
         return schema

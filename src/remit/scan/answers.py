@@ -1,18 +1,42 @@
-"""What OpenCode's settings answer for a tool: `allow`, `ask` and `deny`, for all calls or by pattern.
+"""What settings answer for a tool: `allow`, `ask` and `deny`, for all calls or by pattern.
 
     permission: {edit: deny, bash: {"*": ask, "git diff*": allow, "git push*": deny}}
 
-Of the patterns that match, the last one counts.
+Of the patterns that match, the last one counts; so it is with the names of tools, which may be patterns too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import fnmatch
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from remit.scan.model import Entry, Mark, Place
 
 ASK = "ask"
+_AS_EDIT = ("write", "apply_patch", "patch", "multiedit")
+"""Tools that are answered for under another's name."""
+
+
+def is_pattern(tool: str) -> bool:
+    """Whether the name of a tool stands for several: `*`, `web*`."""
+    return "*" in tool
+
+
+def matches(pattern: str, tool: str) -> bool:
+    """Whether a pattern is about a tool, by its own name or by the one under which OpenCode answers for it."""
+    names = (tool, "edit") if tool in _AS_EDIT else (tool,)
+    return any(fnmatch.fnmatchcase(name.lower(), pattern.lower()) for name in names)
+
+
+def settled(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries that still count, in their order: a pattern takes back what was answered before for its tools."""
+    kept: list[Entry] = []
+    for entry in entries:
+        if is_pattern(entry.tool) and entry.scope in (None, ASK):
+            kept = [one for one in kept if not matches(entry.tool, one.tool)]
+        kept.append(entry)
+    return kept
 
 
 def answers(tool: str, setting: Any, place: Place) -> Iterator[Entry]:

@@ -26,7 +26,7 @@ _READ_ONLY = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"\b(?:a|an|the|this|strictly|purely|is|are|runs?|operates?|in) (?:(?:strictly|purely|specialist|specialized|dedicated|independent|senior) )?read[- ]only (?:code[- ]|security )?{_WORK}\b",
+        rf"\b(?:a|an|the|this|strictly|purely|is|are|runs?|operates?|in) (?:(?:strictly|purely|specialist|specialized|dedicated|independent|senior) )?read[- ]only (?:code[- ]|security )?{_WORK}\b(?! (?:process|phase|step|stage|pass|task|workflow)\b)",
         re.IGNORECASE,
     ),
     # "Never edit or write files (read-only agent)"
@@ -169,8 +169,18 @@ def claims_all_tools(text: str) -> bool:
     )
 
 
+_STILL_WRITES = re.compile(
+    r"\bseules? écritures? autorisées?|\bonly (?:permitted |allowed )?(?:writes?|files?) (?:allowed|permitted|(?:that )?you may write)"
+    r"|\b(?:may|can) only write (?:to|into|under|in)\b|\beinzig\w* (?:erlaubt\w* )?schreib|\búnic[ao]s? (?:escrituras?|archivos?) permitid",
+    re.IGNORECASE,
+)
+"""What a definition says that names the files which its agent may write after all."""
+
+
 def read_only_claim(head: Head, path: str) -> Claim | None:
-    """The first sentence of a definition that calls the agent read-only."""
+    """The first sentence of a definition that calls the agent read-only, if no other names an exception."""
+    if _STILL_WRITES.search(head.body[:60_000]):
+        return None
     description = head.values.get("description")
     if isinstance(description, str) and len(description) < 4000:
         # examples in a description are about other things

@@ -20,17 +20,25 @@ _NUMERAL = re.compile(rf"\d|\b(?:{_SPELLED})\b|[两三四五六七八九十]")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _TREE = re.compile(r"[\s│|]*(?:[├└]|[+`|]?--\s)|\s*(?:[^\w\s#|(]+\s)?[\w.-]+/\s+(?:#|<-|←|//|—|-|\()\s?")
 _FOLDER = re.compile(r"(?<![\w/.-])((?:\.?[\w-]+/)*\.?[\w-]+)/(?![\w-])")
-_PATH = re.compile(r"(?<![\w/.-])(?:\./)?((?:\.?[\w-]+/)+\.?[\w-]+(?:\.jsonc?)?|\.?[\w-]+\.jsonc?)")
+_PATH = re.compile(r"(?<![\w/.-])(?:\./)?((?:\.?[\w-]+/)+\.?[\w-]++(?:\.jsonc?\b|(?!\.\w))|\.?[\w-]+\.jsonc?)")
+"""A folder, or a file of settings: what another page is called says nothing of a number."""
 _BREAKS = (
     r"(?:and|or|for|of|with|to|in|on|from|by|the|that|which|are|is|as|can|und|oder|für|y|o|para|con|e|com|et|pour)\b"
 )
 """Words that end what a number counts."""
 _LONGEST = 1000
 _MOST = 200
+_CONTINUES = re.compile(r"\s*[^\W_]")
+"""A line that may continue the one before: no item, heading, row or quotation."""
 _BRANCH = re.compile(r"^([\s│|]*(?:[├└][─\s-]*|[+`]?--+\s*)?)(?:[^\w\s.#|(]+\s)?(\.?[\w.@-]+(?:/[\w.-]+)*)/(?=\s|$)")
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s")
 _BOUND = re.compile(r"[\w.-]/[`*]*\s*(?:[#(（|:]|//|<-|←|—|–|-)?\s*$")
 """What ends with a folder, and at most a mark behind it."""
+_POINTS = re.compile(
+    rf"\s*[,(（]?\s*(?:{'|'.join(sorted(words('pointing', '')))})\s+(?:the\s+)?[`(\[]{{0,2}}(?:\./)?((?:\.?[\w-]+/)*\.?[\w-]+(?:\.jsonc?)?)/?",
+    re.IGNORECASE,
+)
+"""What names, right behind a number and its noun, where that lies: "3 servers (see `.mcp.json`)"."""
 _MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])\s+(\S.*)$")
 _NAME = re.compile(r"\W*(?:\*\*|`|\[|@|/)\S|\W*[\w/.-]+(?: [\w/.-]+){0,2}$")
@@ -38,6 +46,8 @@ _ARGUMENTS = re.compile(r"\s+(?:[\[<{-].*|[A-Z]+)$")
 """What follows the name of a command: `plan N` is `plan`."""
 _LEAD = re.compile(r"[^\s\w]{0,3}(?:이다|입니다)?\s*[:：]\s*(?=[`*\w])|[*_`]{0,2}\s+[(（](?=[`*\w])")
 _ONE_NAME = re.compile(r"[@/]?[^\W\d_][\w./:-]{1,40}")
+_NAMES = re.compile(r"[@/]?[^\W\d_][\w./:&-]{1,40}(?: [\w./:&-]{1,40}){0,2}")
+"""A name of up to three words, as long enumerations have them."""
 _BETWEEN = re.compile(r"\s*[,、，]\s*(?:(?:and|und|y|et|e)\s)?|\s+(?:and|und|y|et)\s+")
 _GROUP = re.compile(r"\b(?:and|und|y|et)\b|[,/&+]|<br")
 _SIZED = re.compile(r"[^|()]{2,60}\((\d{1,3})\)")
@@ -90,12 +100,22 @@ class Count(msgspec.Struct, frozen=True):
     place: Place
     row: bool
     """Whether it stands in a row of a table that is about something else."""
+    table: bool
+    """Whether it stands in a table at all."""
     listed: frozenset[int]
     """How many rows or items follow it, in every way to count them; empty if that can't be said."""
     under: frozenset[str]
     """The words of the headings above it, and of the path of its page."""
+    headings: frozenset[str]
+    """The same, but for a page that some program reads: `CLAUDE.md` may speak of every program."""
     bound: bool
     """Whether it stands right behind the name of a folder: `skills/ (12)`."""
+    named_first: bool = False
+    """Whether the noun stands before the number: `Skills (40)`."""
+    pointed: str = ""
+    """The folder or file that it says, right behind the noun, holds what it counts."""
+    home: str | None = None
+    """The folder whose things it counts, if its file says so: a manifest's plugin."""
 
 
 @cache
@@ -161,9 +181,11 @@ def counts_in(path: str, text: str) -> Iterator[Count]:
             continue  # what a program prints
         numbers = _numbers(plain) or _of_folder(plain)
         for match, kind, number in numbers:
-            under = frozenset(_words(" ".join([path, *(one for _, one in above)])))
+            headings = frozenset(_words(" ".join(one for _, one in above)))
+            under = headings | frozenset(_words(path))
+            headings = headings if path in words("main_documents", "") else under
             if kind != "servers" or "mcp" in plain.lower() or "mcp" in under:
-                yield _count(path, rows, at, plain, match, kind, number, drawn, under)
+                yield _count(path, rows, at, plain, match, kind, number, drawn, under, headings)
                 found += 1
         if found > _MOST:
             return
@@ -222,6 +244,9 @@ def _is_of_some(plain: str, match: re.Match[str], groups: dict[str, str | None])
         return True  # sentences of a prompt
     if not words("counts_of_programs", "").isdisjoint(_words(match[0])):
         return True
+    before = re.search(r"([A-Za-z]+)\s+$", plain[: match.start()][-40:])
+    if before is not None and before[1].lower() in words("numbered_products", ""):
+        return True
     after = re.match(r"\s+([a-z]+)", plain[match.end() : match.end() + 40])
     return after is not None and after[1] in words("counts_some_after", "")
 
@@ -256,10 +281,12 @@ def _count(
     said: int,
     drawn: Sequence[tuple[int, str]],
     under: frozenset[str],
+    headings: frozenset[str],
 ) -> Count:
     shown = match.groupdict()
     own = _words(shown["rest"] or "") if "folder" in shown else _words(match[0])
-    sentence = re.split(r"[.!?;:•·|(](?:\s|$)", plain[: match.start()])[-1]
+    led = rows[at - 1][-200:].rstrip() if at and _CONTINUES.match(rows[at]) else ""  # a sentence goes on
+    sentence = re.split(r"[.!?;:•·|(](?:\s|$)", f"{led} {plain[: match.start()]}")[-1]
     heading = plain.lstrip().startswith("#") or "badge/" in plain or bool(shown.get("cell"))
     heading = heading or bool(
         re.match(rf"\s*[-*+]?\s*(?:\*\*|__){re.escape(shown['said'] or '')}\b[^*]*(?:\*\*|__)", rows[at])
@@ -272,6 +299,9 @@ def _count(
     around = _words(plain) if plain.lstrip().startswith("#") else own
     noun = (shown.get("noun") or "").lower().split()
     rest = plain[match.end() :].strip()
+    pointed = _POINTS.match(plain, match.end())
+    if tree and drawn and (held := _held(drawn[-1][1])) != kind and held.removesuffix("s") in own:
+        kind = held  # `agents/  # 6 agent prompt files`
     follows = (heading and plain.lstrip().startswith("#")) or (rest.endswith((":", "：")) and len(rest.split()) < 4)
     follows = follows or (not tree and not heading and _heads_table(rows, at, kind, plain))
     return Count(
@@ -286,12 +316,22 @@ def _count(
         form=Form.TREE if tree else Form.HEADING if heading else Form.SENTENCE,
         folders=folders,
         place=Place(path, at + 1),
+        table=plain.lstrip().startswith("|"),
         row=plain.lstrip().startswith("|") and not shown.get("cell") and _first_cell(plain).find(kind.rstrip("s")) < 0,
         listed=listed_behind(plain[match.end() :]) or (listed_after(rows, at, kind) if follows else frozenset()),
         under=under,
+        headings=headings,
         bound=bool(shown.get("folder"))
         or _BOUND.search(plain[: match.start("said" if shown["said"] else 0)]) is not None,
+        named_first=not match[0].lstrip("~≈ ")[:1].isdigit() and (shown.get("said") or "").lower() not in NUMBERS,
+        pointed=pointed[1] if pointed is not None and ("/" in pointed[1] or "." in pointed[1]) else "",
     )
+
+
+def _held(folder: str) -> str:
+    """The kind of the things that a folder holds by its name; nothing if its name does not say."""
+    name = folder.rpartition("/")[2].lower()
+    return next((kind for kind in section("countables") if name in (kind, kind.removesuffix("s"))), "")
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -352,7 +392,12 @@ def _names_in(written: str) -> frozenset[int]:
         one.strip(' `*_"')
         for one in re.split(r"\s*[,、，]\s*(?:(?:and|und|y|et|e)\s)?|\s+(?:and|und|y|et)\s+", written)
     ]
-    if len(parts) < 3 or _OPEN.search(written) or not all(_ONE_NAME.fullmatch(one) for one in parts):
+    single = all(_ONE_NAME.fullmatch(one) for one in parts)
+    if (
+        len(parts) < 3
+        or _OPEN.search(written)
+        or not (single or (len(parts) > 4 and all(map(_NAMES.fullmatch, parts))))
+    ):
         return frozenset()
     return frozenset({len(parts), len({one.lower() for one in parts})})
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from remit.scan.answers import ASK, answers
+from remit.scan.answers import ASK, answers, settled
 from remit.scan.claims import all_tools_claim, read_only_claim, writes_reports
 from remit.scan.files import Text
 from remit.scan.front_matter import Head, read_head
@@ -15,7 +15,7 @@ from remit.scan.model import Account, Command, Entry, Extent, Kind, Mark, Place
 from remit.scan.names import is_blank
 from remit.scan.vocabulary import Layout, capability, layouts, split_scope, tokens, words
 
-_NAMED_FOR_IT = re.compile(r"\.(?:agent|chatmode)\.md$")
+_NAMED_FOR_IT = re.compile(r"(?:^|/)\.github/(?:.+/)?[^/]+\.(?:agent|chatmode)\.md$")
 _ARCHIVED = re.compile(
     r"/(?:agents?|chatmodes)/(?:[^/]+/)*[_.]?(?:archived?|archives|deprecated|backup|old)/"
     r"|/[_.]?(?:archived?|archives|deprecated|legacy|backups?|old)/(?:[^/]+/)*\.(?:claude|github|vscode|opencode|gemini|cursor|codex)/",
@@ -160,7 +160,9 @@ def _taken(head: Head, entries: list[Entry]) -> tuple[str, ...]:
     listed = {
         name for key in ("tools", "allowed-tools", "allowedTools") for name, _ in _names(head.values.get(key)) or []
     }
-    return tuple(entry.tool for entry in entries if entry.mark is Mark.NO and entry.tool in listed)
+    return tuple(
+        entry.tool for entry in entries if entry.mark is Mark.NO and entry.scope is None and entry.tool in listed
+    )
 
 
 def _is_kept_away(path: str) -> bool:
@@ -202,7 +204,7 @@ def _mentions_tools(head: Head) -> bool:
 
 def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, list[Entry]]:
     """The agent has everything but what `tools: {x: false}` or `permission: {x: deny}` takes away."""
-    found = list(denied)
+    found: list[Entry] = []
     permission = head.values.get("permission")
     ruled = set(permission) if isinstance(permission, dict) else set()  # what it says wins over `tools: {x: true}`
     ruled |= {"write", "patch", "multiedit"} if "edit" in ruled else set()
@@ -213,6 +215,7 @@ def _takes_away(head: Head, path: str, denied: list[Entry]) -> tuple[Extent, lis
                 if key == "tools" and setting in (True, "allow") and tool in ruled:
                     continue
                 found += answers(str(tool), setting, Place(path, head.line(key)))
+    found = [*denied, *settled(found)]
     nothing = [one for one in found if one.tool == "*" and one.mark is Mark.NO]
     if nothing:  # everything is taken away but what is named
         return Extent.LIST, [one for one in found if one not in nothing]

@@ -74,6 +74,9 @@ _TEAM_FILE = re.compile(
     r"(?:^|[/._-])(?:agents?|roles?|teams?|crew|permissions?|access|capabilities)[\w-]*(?:\.config)?\.(?:ya?ml|jsonc?|toml)$",
     re.IGNORECASE,
 )
+_MANIFEST = re.compile(
+    r"(?:^|/)(?:\.[\w-]+-plugin|\.github/plugin)/(?:plugin|marketplace)\.json$|^(?:plugin|package|gemini-extension)\.json$"
+)
 _OF_AGENTS = re.compile(
     rb"agent_id|tools_allowed|^[ ]{0,6}[\"']?(?:sub-?)?(?:agents?|roles?|team|crew|members|permissions)[\"']?:[ ]*(?:#.*)?$",
     re.MULTILINE,
@@ -229,7 +232,9 @@ def is_candidate(path: str) -> bool:
         return not name.endswith((".d.ts", ".min.js", "pnpm-lock.yaml"))
     if not name.endswith((".json", ".jsonc", ".toml")):
         return False
-    return is_team_file(path) or any(layout.path.search(f"/{path}") for layout in layouts("settings"))
+    return (
+        is_team_file(path) or is_manifest(path) or any(layout.path.search(f"/{path}") for layout in layouts("settings"))
+    )
 
 
 def is_team_file(path: str) -> bool:
@@ -237,3 +242,8 @@ def is_team_file(path: str) -> bool:
     return _TEAM_FILE.search(path) is not None and not any(
         layout.path.search(f"/{path}") for layout in layouts("settings")
     )
+
+
+def is_manifest(path: str) -> bool:
+    """Whether a file is the manifest of a plugin, of a marketplace or of the repository's package."""
+    return _MANIFEST.search(path) is not None

@@ -76,7 +76,7 @@ class Inventory:
         headless = [one for one in self.loose if one.folder not in with_head and _DOCUMENT.search(one.name) is None]
         found = [one for one in headless if sum(other.folder == one.folder for other in headless) >= _TEAM]
         self.things["agents"] += found
-        self.loose = [one for one in self.loose if one not in found]
+        self.loose = [one for one in self.loose if one not in found and _DOCUMENT.search(one.name) is None]
 
     def folders(self, kind: str) -> list[str]:
         """Every folder that holds things of a kind, at any depth below the one for all of them."""
@@ -141,6 +141,10 @@ class Inventory:
             apart = None if meant else _words_of(folder.removeprefix(scope))
             sizes.append((apart, frozenset(numbers - {0})))
         return sizes
+
+    def has(self, kind: str, scope: str) -> bool:
+        """Whether there is something of a kind below a folder."""
+        return bool(_below(self.things.get(kind, ()), scope))
 
     def whole(self, kind: str, scope: str) -> tuple[str, int]:
         """The folder below another that holds the most things of a kind, and how many it holds."""

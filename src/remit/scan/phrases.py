@@ -182,6 +182,9 @@ def _thing(text: str, *, denied: bool) -> Iterator[_Part | None]:
         return
     scoped = bool(re.search(r"🔒|✋|⚠", text))
     name, scope = split_scope(plain)
+    if scope is not None and re.match(r"\W*(?:sub)?agent_type\b", scope):
+        yield None  # how the agent is started, and no tool of its own
+        return
     if scope is None:
         match = re.fullmatch(r"([\w.*/-]{2,60})\s*[(（](.{1,100})[)）]", plain)
         name, scope = (match[1], match[2]) if match is not None else (plain.rstrip("*") if code else plain, None)

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 import msgspec
 
 from remit.scan.files import Text
+from remit.scan.inline import enumerated, names_of_cell
 from remit.scan.inventory import thing_of
 from remit.scan.markdown import Document, Row, Table
 from remit.scan.model import Account, Kind, Place
@@ -29,10 +30,10 @@ _HANDS = re.compile(
 )
 _AT = re.compile(r"(?<![\w./@`-])`?@([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)`?(?![\w/.(@-])")
 _FILE = re.compile(
-    r"(?<![\w/.~$}>*{\\-])(?:\./)?((?:\.?[\w-]+/)*(?:agents|chatmodes|skills|commands|hooks|prompts|instructions)/"
-    r"(?:[\w-]+/)*[\w.-]+\.(?:md|py|sh|js|mjs|cjs|ps1|toml))\b(?![\w*])"
+    r"(?<![\w/.~$}>*{\\-])(?:\./)?((?:\.?[\w-]+/)*(?:agents|chatmodes|skills|commands|hooks|prompts|instructions|rules)/"
+    r"(?:[\w-]+/)*[\w.-]+\.(?:mdc?|py|sh|js|mjs|cjs|ps1|toml))\b(?![\w*])"
 )
-_FOLDERS_OF_THINGS = ("agents/", "chatmodes/", "skills/", "commands/", "hooks/", "prompts/", "instructions/")
+_FOLDERS_OF_THINGS = ("agents/", "chatmodes/", "skills/", "commands/", "hooks/", "prompts/", "instructions/", "rules/")
 _SCRIPT = re.compile(
     r"(?:\$\{?[A-Z]+_(?:PROJECT_DIR|PLUGIN_ROOT)\}?(?:\\?\")?/|(?<![\w/.~$}\\-]))(?:\./)?"
     r"((?:\.?[\w-]+/)+[\w.-]+\.(?:sh|py|js|mjs|cjs|ts|ps1|bash))(?![\w/])"
@@ -106,6 +107,7 @@ def read_page(
 ) -> Page | None:
     """The enumerations and the names of a text; None if it has none. `things` are keys of names, by kind."""
     rosters = [*_tables(text, document, known), *_lists(text, document, known), *_trees(text, document)]
+    rosters += _inline(text, document, known)
     matrix = {one.agent: one.place.line for one in accounts if one.kind is Kind.MATRIX}
     if matrix:
         rosters.append(Roster(tuple(matrix.items()), "matrix", min(one.place for one in accounts), ()))
@@ -258,6 +260,18 @@ def _lists(text: Text, document: Document, known: Names) -> Iterator[Roster]:
     yield from ended()
 
 
+def _inline(text: Text, document: Document, known: Names) -> Iterator[Roster]:
+    """Lines that are a word for agents and their names: "Agents: docs, tests, release"."""
+    for one in enumerated(document):
+        right = sum(known.by_key.get(key_of(name)) is not None for name in one.names)
+        if _AGENTS.search(one.label) is not None and right >= 3 and right >= 0.6 * len(one.names):
+            names = tuple((name, one.line) for name in one.names)
+            yield Roster(names, "inline", Place(text.path, one.line), (one.label, *one.headings[:-3:-1]))
+
+
+_AGENTS = re.compile(r"\b(?:sub-?)?agents?\b|代理|智能体|에이전트|エージェント|\bagentes?\b|\bagenten\b", re.IGNORECASE)
+
+
 @lru_cache(maxsize=20_000)
 def thing_key(written: str) -> str:
     """One text for all spellings of the name of a skill, a command or a script: `/docs:write-page` is `write-page`."""
@@ -283,11 +297,17 @@ def _of_things(text: Text, document: Document, things: Mapping[str, frozenset[st
     for table in document.tables:
         label = labels.get(table.head.line - 1) or labels.get(table.head.line - 2) or ""
         headings = (label, *table.headings[:-3:-1]) if label else table.headings[:-3:-1]
-        for kind in kinds_of(table.head.cells[0]) or kinds_of(*headings[:1]) or beside:
+        for kind in kinds_of(table.head.cells[_first(table)]) or kinds_of(*headings[:1]) or beside:
             names = _column_of_things(table, kind, things.get(kind, frozenset()))
             if names:
                 place = Place(text.path, names[0][1])
                 yield Roster(tuple(names), "table", place, headings, cut=_is_cut(names), kind=kind)
+    for line in enumerated(document):
+        names = [(name, line.line) for name in line.names]
+        for kind in kinds_of(line.label):
+            if _mostly(names, things.get(kind, frozenset())):
+                headings = (line.label, *line.headings[:-3:-1])
+                yield Roster(tuple(names), "inline", Place(text.path, line.line), headings, kind=kind)
     items: dict[tuple[tuple[str, ...], str], list[tuple[str, int]]] = {}
     explained = {line.line for line in document.lines if line.item and _EXPLAINED.match(line.text)}
     cut: set[tuple[tuple[str, ...], str]] = set()
@@ -315,18 +335,32 @@ def _of_things(text: Text, document: Document, things: Mapping[str, frozenset[st
 
 def _column_of_things(table: Table, kind: str, known: frozenset[str]) -> list[tuple[str, int]]:
     """The names of a table's first column, or of one beside it that has nothing but files of the kind."""
-    rows = [row for row in table.rows if bare(row.cells[0]) and not _is_elsewhere(row)]
-    for column in range(min(3, len(table.head.cells))):
-        found = [(name[1], row.line) for row in rows if (name := _THING.match(row.cells[column])) is not None]
-        if column:
+    first = _first(table)
+    rows = [row for row in table.rows if bare(row.cells[first]) and not _is_elsewhere(row)]
+    for column in range(first, min(first + 3, len(table.head.cells))):
+        cells = [(row, names_of_cell(row.cells[column])) for row in rows]
+        found = [(name, row.line) for row, several in cells for name in several or _thing_in(row.cells[column])]
+        if column > first:
             found = [(name, line) for name, line in found if "." in name]
-        if len(found) >= 0.9 * len(table.rows) and _mostly(found, known):
+        if len({line for _, line in found}) >= 0.9 * len(table.rows) and _mostly(found, known):
             return found
-    called = [(bare(without_emoji(row.cells[0])), row.line) for row in rows]
+    called = [(bare(without_emoji(row.cells[first])), row.line) for row in rows]
     called = [(re.sub(r"[\s_]+", "-", name.lower()), line) for name, line in called if re.fullmatch(r"[\w -]+", name)]
-    if kinds_of(table.head.cells[0]) == [kind] and len(called) == len(table.rows) and _mostly(called, known):
+    if kinds_of(table.head.cells[first]) == [kind] and len(called) == len(table.rows) and _mostly(called, known):
         return called
     return []
+
+
+def _first(table: Table) -> int:
+    """The first column that does not just number the rows."""
+    rows = table.rows[:50]
+    numbered = all(re.fullmatch(r"\W*\d{0,4}\W*", row.cells[0]) for row in rows)
+    return 1 if rows and numbered and len(table.head.cells) > 1 else 0
+
+
+def _thing_in(cell: str) -> list[str]:
+    name = _THING.match(cell)
+    return [name[1]] if name is not None else []
 
 
 def _mostly(names: Sequence[tuple[str, int]], known: frozenset[str]) -> bool:
@@ -339,7 +373,7 @@ _THING = re.compile(r"^\W{0,4}[`*\[]{0,4}\s*(/?[\w][\w./:-]*)[`*\]]*(?:\([^)]*\)
 _THING_ITEM = re.compile(r"^(?:\*\*)?[`\[]+(?:\*\*)?(/?[\w][\w./:-]*)(?:\s+[<\[(][^`]*)?[`*\]]+")
 _EXPLAINED = re.compile(r"^(?:\*\*)?[`\[][^`\]]+[`\]](?:\([^)]*\))?(?:\*\*)?\s*(?:[—–:：-]|$)")
 """An item that says what a name is, and not something about it in a sentence."""
-_THINGS = ("skills", "commands", "prompts", "hooks", "chatmodes")
+_THINGS = ("skills", "commands", "prompts", "hooks", "chatmodes", "rules")
 
 
 @cache
@@ -455,8 +489,8 @@ _MADE = re.compile(
 
 
 _LINK = re.compile(
-    r"(?<!!)\[[^\]\n]{1,80}\]\((?:\./)?((?:\.\./){0,6}(?:[\w.-]+/)*(?:agents|chatmodes|skills|commands|hooks|prompts|instructions)/"
-    r"(?:[\w.-]+/)*[\w.-]+\.(?:md|py|sh|js|toml))(?:#[\w-]*)?\)"
+    r"(?<!!)\[[^\]\n]{1,80}\]\((?:\./)?((?:\.\./){0,6}(?:[\w.-]+/)*(?:agents|chatmodes|skills|commands|hooks|prompts|instructions|rules)/"
+    r"(?:[\w.-]+/)*[\w.-]+\.(?:mdc?|py|sh|js|toml))(?:#[\w-]*)?\)"
 )
 
 

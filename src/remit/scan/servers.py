@@ -17,6 +17,9 @@ _SERVERS = re.compile(
     r"(?:(?!recommended|optional|useful|suggested)\w+ )?(?:mcp servers?|mcps?|servers?)(?: access)?|mcp 服务器",
     re.IGNORECASE,
 )
+_USERS = re.compile(
+    r"(?:used|needed|required|called) by(?: agents?)?|(?:agents?|agents? using it|users?)", re.IGNORECASE
+)
 _ALL = re.compile(r"(?:active |available |configured |enabled |our |the )*mcp servers?|mcps", re.IGNORECASE)
 _SET_OFF = re.compile(r"^\W{0,4}(?:\*\*|`|\[)[`*]*([\w.-]{2,50}?)[`*\]]+")
 
@@ -40,6 +43,8 @@ class Listing(msgspec.Struct, frozen=True):
     place: Place
     spoken: frozenset[str]
     """Every name that the page sets off somewhere."""
+    others: tuple[tuple[str, Place], ...] = ()
+    """What it lists besides, as it is written."""
 
 
 def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator[Use]:
@@ -49,6 +54,15 @@ def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator
     for table in document.tables:
         head = [bare(cell) for cell in table.head.cells]
         rows = {tool_key(bare(row.cells[0])): row for row in table.rows}
+        users = next((n for n, cell in enumerate(head) if n and _USERS.fullmatch(cell)), None)
+        if (
+            users is not None
+            and len(rows) >= 2
+            and _SERVERS.fullmatch(head[0])
+            and len(rows.keys() & servers) * 2 >= len(rows)
+        ):
+            yield from _used(text, rows, users)
+            continue
         if _SERVERS.fullmatch(head[0]) and len(rows) >= 2 and len(rows.keys() & servers) * 2 >= len(rows):
             yield from _across(text, head, rows)
             continue
@@ -67,6 +81,16 @@ def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator
                     yield Use(key_of(name), names, None, place, name)
             elif len(columns) >= 3 and len(columns) * 2 >= len(head):
                 yield from _marked(row, columns, name, place)
+
+
+def _used(text: Text, rows: dict[str, Row], users: int) -> Iterator[Use]:
+    """A table whose rows are servers, with a column of the agents that use each; of other servers it says nothing."""
+    by_agent: dict[str, dict[str, int]] = {}
+    for server, row in rows.items():
+        for name in tokens(row.cells[users]):
+            by_agent.setdefault(key_of(bare(name).lstrip("@")), {})[server] = row.line
+    for agent, granted in by_agent.items():
+        yield Use(agent, frozenset(granted), frozenset(granted), Place(text.path, min(granted.values())), agent)
 
 
 def _across(text: Text, head: list[str], rows: dict[str, Row]) -> Iterator[Use]:
@@ -96,17 +120,34 @@ def listings_of(text: Text, document: Document, servers: frozenset[str]) -> Iter
     found: dict[tuple[str, ...], list[tuple[str, int]]] = {}
     for line in document.lines:
         if line.item and line.headings and (match := _SET_OFF.match(line.text)):
-            found.setdefault(line.headings, []).append((tool_key(match[1]), line.line))
+            found.setdefault(line.headings, []).append(("" if _MAYBE.search(line.text) else match[1], line.line))
     for table in document.tables:
         if table.headings and len(table.head.cells) > 1:
             found.setdefault(table.headings, []).extend(_firsts(table))
     spoken = frozenset(tool_key(one) for one in re.findall(r"(?:`|\*\*)@?([\w.-]{2,50})(?:`|\*\*)", text.text))
     for headings, rows in found.items():
-        names = frozenset(name for name, _ in rows)
+        names = frozenset(tool_key(name) for name, _ in rows if name)
         heading = re.sub(r"\([^)]*\)|^[\W\d_]*(?:[A-Z]\.)?\W*|\W+$", "", headings[-1][:200])
         if _ALL.fullmatch(heading) and len(names & servers) >= 3 and len(names & servers) >= 0.8 * len(names):
-            yield Listing(names & servers, Place(text.path, rows[0][1]), spoken)
+            known = [one for one in servers if len(one) > 2]
+            others = [(name, line) for name, line in rows if name and not _is_one(tool_key(name), known)]
+            there = tuple((name, Place(text.path, line)) for name, line in others)
+            yield Listing(names & servers, Place(text.path, rows[0][1]), spoken, there)
+
+
+_MAYBE = re.compile(
+    r"\b(?:optional|planned|future|soon|plugin|user[- ]level|global(?:ly)?|cloud|built-?in|extension|if you|example"
+    r"|remov|deprecat|disabled|alternativ)",
+    re.IGNORECASE,
+)
+"""Words of a row that make it open whether the settings should have it."""
+
+
+def _is_one(name: str, known: Iterable[str]) -> bool:
+    """Whether a name may be a spelling of one that is known."""
+    return any(name in one or one in name for one in known)
 
 
 def _firsts(table: Table) -> Iterable[tuple[str, int]]:
-    return [(tool_key(bare(row.cells[0])), row.line) for row in table.rows]
+    maybe = (_MAYBE.search(" ".join(row.cells)) is not None for row in table.rows)
+    return [("" if open_ else bare(row.cells[0]), row.line) for row, open_ in zip(table.rows, maybe, strict=True)]

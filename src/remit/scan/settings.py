@@ -10,12 +10,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from remit.scan.answers import answers
+from remit.scan.answers import answers, settled
 from remit.scan.files import Text
 from remit.scan.model import Account, Agent, Entry, Extent, Kind, Mark, Place
 from remit.scan.vocabulary import layouts, split_scope
 
 EVERYBODY = "(every agent)"
+SANDBOX_READS, SANDBOX_WRITES = "sandboxed: read-only", "sandboxed: the workspace is writable"
+"""The limits of a shell that its host keeps to looking, or to the workspace."""
 _MOST = 2_000
 """Names that are read of one list or mapping: no person writes more."""
 _SERVER_HEAD = re.compile(r"""\s*\[?\s*mcp_servers\.(["']?)([^"'\].]+)\1\s*[\].]""")
@@ -83,6 +85,7 @@ def _account(
     agent: str = EVERYBODY,
     extent: Extent = Extent.LIST,
     mode: str | None = None,
+    closed: bool = False,
 ) -> Account:
     line = min((entry.place.line for entry in entries), default=1)
     return Account(
@@ -91,7 +94,7 @@ def _account(
         place=Place(text.path, line),
         extent=extent,
         entries=tuple(entries),
-        closed=False,
+        closed=closed,
         host=host,
         mode=mode,
     )
@@ -124,20 +127,23 @@ def _servers(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
 def _lists(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
     tools = found.get("tools") if isinstance(found.get("tools"), dict) else {}
     entries: list[Entry] = []
-    for names, mark, limit in (
-        (_list(tools, "allowed"), Mark.YES, None),
-        ([*_list(tools, "core"), *_list(found, "coreTools")], Mark.SCOPED, "ask"),  # there, and asked about
-        ([*_list(tools, "exclude"), *_list(found, "excludeTools")], Mark.NO, None),
+    core: list[Entry] = []
+    for names, mark, limit, into in (
+        (_list(tools, "allowed"), Mark.YES, None, entries),
+        ([*_list(tools, "core"), *_list(found, "coreTools")], Mark.SCOPED, "ask", core),  # there, and asked about
+        ([*_list(tools, "exclude"), *_list(found, "excludeTools")], Mark.NO, None, entries),
     ):
         for name in names:
             tool, scope = split_scope(name)
             said = Mark.SCOPED if mark is Mark.YES and scope else mark
-            entries.append(Entry(tool, said, Place(text.path, _line(text, name)), scope or limit))
+            into.append(Entry(tool, said, Place(text.path, _line(text, name)), scope or limit))
     servers = found.get("mcpServers")
     if isinstance(servers, dict):
         entries += [Entry(f"mcp__{name}__*", Mark.YES, Place(text.path, _line(text, name))) for name in _named(servers)]
     if entries:
         yield _account(text, entries, host)
+    if core:  # there is no other tool of the host
+        yield _account(text, core, host, closed=True)
 
 
 def _list(found: Any, *keys: str) -> list[str]:
@@ -155,6 +161,7 @@ def _by_tool(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
             group = value.get(key) if isinstance(value, dict) else None
             for tool, setting in islice(group.items(), _MOST) if isinstance(group, dict) else ():
                 entries += answers(str(tool), setting, Place(text.path, _line(text, str(tool), own)))
+        entries = settled(entries)
         servers = value.get("mcp") if name == EVERYBODY else None
         if isinstance(servers, dict):
             entries += [
@@ -186,9 +193,9 @@ def _sandbox(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
     if mode == "danger-full-access":
         entries.append(Entry("shell", Mark.YES, at("sandbox_mode")))
     elif mode == "workspace-write":
-        entries.append(Entry("shell", Mark.SCOPED, at("sandbox_mode"), "sandboxed: the workspace is writable"))
+        entries.append(Entry("shell", Mark.SCOPED, at("sandbox_mode"), SANDBOX_WRITES))
     elif mode == "read-only":
-        entries.append(Entry("shell", Mark.SCOPED, at("sandbox_mode"), "sandboxed: read-only"))
+        entries.append(Entry("shell", Mark.SCOPED, at("sandbox_mode"), SANDBOX_READS))
     servers = found.get("mcp_servers")
     if isinstance(servers, dict):
         first = at("mcp_servers").line

@@ -137,6 +137,10 @@ class Statements:
             owner = self.owner(table.headings)
             if owner is not None and len(table.head.cells) == 2:
                 yield from self._properties(text, table, owner)
+            elif owner is not None and len(table.head.cells) == 1:
+                about = topic(table.head.cells[0])
+                value = "\n".join(row.cells[0] for row in table.rows[:_MOST])
+                yield from self.interpreted(owner, table.head.cells[0], about, value, Place(text.path, table.head.line))
 
     def named(self, cell: str) -> list[str] | None:
         """The agents that a cell names; None if it names anything else."""
@@ -556,6 +560,46 @@ def own_accounts(account: Account, text: Text) -> Iterator[Account]:
             continue  # of a step, or of an example
         if about in ("tools", "denied", *_KINDS) or (about == "posture" and is_posture(bare(value))):
             yield from reader.interpreted(account.agent, label, about, value, Place(text.path, line))
+
+
+_TOLD = re.compile(r"^\W{0,4}(?:(?P<you>you)\s+|(?=(?:never|do not|don['’]t|must not)\b))(?P<rest>.+)$", re.IGNORECASE)
+_AT_TIMES = re.compile(
+    r"\b(?:phase|step|stage|mode|when|while|during|if|before|after|first|example|wrong|bad|anti|instead|case|scenario|task|option)\b",
+    re.IGNORECASE,
+)
+"""Words of a heading below which a rule holds at times only."""
+
+
+def told_in(account: Account, text: Text) -> Iterator[Account]:
+    """What the text of a definition tells its agent that it may not: "You have no shell.", "Never use `Write`."."""
+    end = text.text.find("\n---", 3) if text.text.startswith(("---", "\ufeff---")) else 0
+    body = text.text[max(end, 0) : max(end, 0) + 60_000].replace("\n---", "\n", 1)
+    written = text.text.split("\n")
+    count = 0
+    for line in read_markdown(body, text.text.count("\n", 0, max(end, 0)) + 1).lines:
+        if len(line.text) > _LONGEST or any(_AT_TIMES.search(one) for one in line.headings[1:]) or count > 20:
+            continue
+        *whole, last = re.split(r"(?<=[.!])\s+", line.text)
+        after = written[line.line].strip() if line.line < len(written) else ""
+        ended = re.search(r"[.!][\s*_]*$", last) is not None or not after or re.match(r"[-*+#|>]|\d+[.)]", after)
+        for sentence in (*whole, last) if ended else whole:
+            told = _TOLD.match(re.sub(r"\*\*|__", "", sentence))
+            if (
+                told is None
+                or (told["you"] and not _MODAL.match(re.sub(r"^have\b", "has", told["rest"])))
+                or _JUST.search(sentence)
+            ):
+                continue
+            found = said(told["rest"])
+            named = any(mark is Mark.NO and is_tool_name(name) for name, mark, _ in found.tools)
+            kinds = bool(told["you"]) and any(not yes for kind, yes in found.kinds if kind in _KINDS)
+            if found.whole and not found.granted and (named or kinds):
+                count += 1
+                change = _account(account.agent, found, Place(text.path, line.line), sentence)
+                yield from [change] if change is not None else []
+
+
+_JUST = re.compile(r"\b(?:just|simply|merely|blindly)\b", re.IGNORECASE)
 
 
 def _labelled(

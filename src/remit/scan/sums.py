@@ -26,6 +26,9 @@ _DRAWN_NUMBER = re.compile(
     r"|(?:#|//|<-|←|—)\s*(\d{1,3})\s+(?:[\w-]+\s+){0,2}(?:agents|subagents|commands|files|hooks|prompts|scripts|rules)\b"
 )
 
+_PAGE = re.compile(r"(?:^|[/_-])(?:readme|template|index|registry)\.", re.IGNORECASE)
+"""Files of a folder that are none of those it holds."""
+
 
 class Sum(msgspec.Struct, frozen=True):
     """A total and what its parts add up to."""
@@ -116,6 +119,7 @@ def _tree(text: Text, block: Code) -> Iterator[Sum]:
     def ended(column: int) -> Iterator[Sum]:
         while open_at and open_at[-1][0] >= column:
             _, said, line, drawn = open_at.pop()
+            drawn = [one for one in drawn if _PAGE.search(one) is None]
             leaves = [one for one in drawn if one.endswith((".md", ".py", ".sh", ".js", ".ts", ".toml", ".json"))]
             whole = len(leaves) == len(drawn) and len({one.rpartition(".")[2] for one in drawn}) == 1
             if said >= 2 and whole and len(leaves) >= 3 and 0 < abs(said - len(leaves)) <= max(2, said // 4):

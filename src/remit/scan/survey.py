@@ -17,7 +17,7 @@ from remit.scan.configs import own_keys, read_config
 from remit.scan.counts import Count, counts_in
 from remit.scan.definitions import is_archived, is_headless, read_definition
 from remit.scan.documents import Reader
-from remit.scan.files import MOST, Text, Walk, is_past, is_team_file
+from remit.scan.files import MOST, Text, Walk, is_manifest, is_past, is_team_file
 from remit.scan.front_matter import read_head
 from remit.scan.grids import Grid, Paths, grid_of, grids_of, paths_of
 from remit.scan.handovers import handed_over
@@ -28,23 +28,35 @@ from remit.scan.lint.counts import announced_findings, count_findings, is_past_p
 from remit.scan.lint.documents import document_findings
 from remit.scan.lint.finding import harm
 from remit.scan.lint.grids import grid_findings
+from remit.scan.lint.manifests import manifest_findings
+from remit.scan.lint.paths import path_findings
 from remit.scan.lint.policy import policy_findings
 from remit.scan.lint.rights import command_findings, right_findings
 from remit.scan.lint.rosters import Team, need_findings, roster_findings
-from remit.scan.lint.servers import definition_findings, server_findings, servers_of, servers_used
-from remit.scan.lint.settings import settings_findings, unreadable
+from remit.scan.lint.servers import (
+    definition_findings,
+    server_findings,
+    servers_of,
+    servers_used,
+    undeclared_findings,
+)
+from remit.scan.lint.settings import denied_findings, settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
+from remit.scan.lint.told import told_findings
+from remit.scan.manifests import Manifest, read_manifest
 from remit.scan.markdown import read_markdown
 from remit.scan.merge import merge, team_of, teams_of
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
 from remit.scan.names import Names, key_of
 from remit.scan.needs import needs_of
+from remit.scan.paths import Drawn, paths_named
 from remit.scan.records import Record, account_of, declared, read_records
 from remit.scan.rosters import Mention, Page, read_page, scripts_of, things_by_kind
 from remit.scan.servers import Listing, Use, listings_of, uses_of
 from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
-from remit.scan.statements import Statements, own_accounts
+from remit.scan.statements import Statements, own_accounts, told_in
 from remit.scan.sums import Sum, sums_of
+from remit.scan.told import Told, told_tools
 from remit.scan.vocabulary import tool_key, words
 
 _DOCUMENTS = (".md", ".markdown", ".mdx", ".mdc", ".txt")
@@ -110,18 +122,23 @@ def scan(
         *agent_findings(agents),
         *right_findings(agents),
         *command_findings(agents, reading.bans),
+        *told_findings(reading.told),
         *team_findings(agents, reading.headless),
         *count_findings(reading.counted, inventory, reading.definitions, reading.exists),
+        *manifest_findings(reading.manifests, inventory, reading.exists),
+        *path_findings(reading.drawn, reading.exists),
         *sum_findings(reading.sums),
         *announced_findings(reading.announced),
         *attribute_findings(reading.heads, reading.attributes, reading.things),
         *assignment_findings(reading.assignments, reading.team(accounts)),
         *settings_findings(accounts),
+        *denied_findings(accounts, reading.told),
         *roster_findings(
             reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists, reading.leads
         ),
         *need_findings(reading.needs, reading.team(accounts), reading.inventory(accounts)),
-        *definition_findings(reading.uses, agents),
+        *definition_findings(reading.uses, agents, reading.servers),
+        *undeclared_findings(agents, accounts),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
         *grid_findings(reading.every_grid(), reading.together(accounts)),
         *headless(reading.headless),
@@ -192,6 +209,9 @@ class _Reading:
         self.needs: list[Mention] = []
         """What definitions say that their agents work with."""
         self.uses: list[Use] = []
+        self.drawn: list[Drawn] = []
+        """Paths that documents name."""
+        self.manifests: list[Manifest] = []
         self.sums: list[Sum] = []
         self.announced: list[Announced] = []
         self.heads: list[Attribute] = []
@@ -202,6 +222,8 @@ class _Reading:
         self.listings: list[Listing] = []
         self.grids: list[Grid] = []
         self.bans: list[Ban] = []
+        self.told: list[Told] = []
+        """The tools that texts of definitions tell their agents to use."""
         self.paths: list[Paths] = []
         """Lists of paths that agents may read or write."""
         self.servers: frozenset[str] = frozenset()
@@ -239,13 +261,20 @@ class _Reading:
                 head = read_head(text.text)
                 self.heads += in_head(definition.agent, head, text.path) if head is not None else ()
                 accounts += [definition, *own_accounts(definition, text), *own_keys(definition, text)]
+                accounts += told_in(definition, text)
+                self.told += told_tools(definition, text)
                 self.bans += own_bans(definition, text)
                 kept += len(text.text)
                 bodies.append(text if kept < _KEPT else text.path)
                 continue
             if is_headless(text):
                 self.headless.append(Place(text.path, 1))
-            if text.path.endswith((*_DOCUMENTS, ".yaml", ".yml")) or is_team_file(text.path):
+            if is_manifest(text.path):
+                manifest = None if is_archived(text.path) else read_manifest(text)
+                if manifest is not None:
+                    self.manifests.append(manifest)
+                    self.counted += manifest.counts
+            elif text.path.endswith((*_DOCUMENTS, ".yaml", ".yml")) or is_team_file(text.path):
                 if not is_past(text.path) and _SPEAKS.search(text.text):
                     kept += len(text.text)
                     waiting.append(text if kept < _KEPT else text.path)
@@ -290,8 +319,9 @@ class _Reading:
             for entry in one.entries
             if entry.tool.startswith("mcp__") and entry.tool.endswith("__*")
         ]
+        plugins = [("plugins", Thing(one.place.file, name)) for one in self.manifests for name in one.plugins]
         loose = [place.file for place in self.headless]
-        found = Inventory(self.walk.counted, sorted(self.definitions), loose, [*named, *servers])
+        found = Inventory(self.walk.counted, sorted(self.definitions), loose, [*named, *servers, *plugins])
         defined = [one for one in accounts if one.kind is Kind.DEFINITION]
         if any(one.mode for one in defined) and len({one.host for one in defined}) == 1:
             found.modes = [one.mode or "" for one in defined]
@@ -389,6 +419,7 @@ class _Reading:
                 self.paths += paths_of(text, document, statements, statements.page_of(text, document))
             self.uses += uses_of(text, document, self.used)
             self.sums += sums_of(text, document)
+            self.drawn += paths_named(text, document) if self.definitions else ()
             self.listings += listings_of(text, document, self.servers)
             page = read_page(text, document, reader.known, found, self.things)
             self.pages += [page] if page is not None else []

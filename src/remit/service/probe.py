@@ -7,7 +7,7 @@ import re
 import secrets
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -76,7 +76,9 @@ _PROTECTED = frozenset({"protected"})
 _MALFORMED = frozenset({"malformed-call"})
 
 
-def run_probes(root: Path, policy: Path, state: Path, status: Status) -> Probes:
+def run_probes(
+    root: Path, policy: Path, state: Path, status: Status, *, progress: Callable[[str], None] | None = None
+) -> Probes:
     """Asks the hook of each installed host about its main agent, and about each pinned one."""
     session = PROBE + secrets.token_hex(8)
     installed = [host for host in status.hosts if host.installed and host.settings is not None]
@@ -100,7 +102,10 @@ def run_probes(root: Path, policy: Path, state: Path, status: Status) -> Probes:
         probes = [probe for name in (None, *told) for probe in asked.probes(name)]
         asker = _Asker(host.name, setup, root, settings, observed)
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            results.extend(pool.map(asker.result, probes))
+            for number, result in enumerate(pool.map(asker.result, probes), 1):
+                results.append(result)
+                if progress is not None:
+                    progress(f"{host.name}: {number} of {len(probes)} probes answered")
     return Probes(session, tuple(results))
 
 

@@ -257,7 +257,7 @@ class _Project:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, "utf-8")
         (root / "remit.yaml").write_text(policy, "utf-8")
-        self.guard = Guard(root / "remit.yaml", state=self.state, point="demo")
+        self.guard = Guard(root / "remit.yaml", root=root, state=self.state, point="demo")
         self.sign: dict[str, Sign] = {}
 
     def settle(self, people: tuple[str, ...]) -> None:

@@ -72,7 +72,7 @@ class StoreMisused(StoreError):
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG}
 
 
-def from_os_error(error: OSError, what: str) -> StoreError:
+def from_os_error(error: OSError, what: str, *, help: str | None = None) -> StoreError:
     """The same as a store error; `what` says what was tried."""
     kind = StoreFull if error.errno in _FULL else StoreUnavailable
-    return kind(f"can't {what}: {error.strerror or error}")
+    return kind(f"can't {what}: {error.strerror or error}", help=help)

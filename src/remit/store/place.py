@@ -66,7 +66,8 @@ def make_private(path: Path) -> None:
                 continue
             os.chmod(directory, 0o700)  # whatever the umask took away
     except OSError as error:
-        raise from_os_error(error, f"make the state directory `{path}`") from error
+        help = "set XDG_STATE_HOME to a directory that you may write to"
+        raise from_os_error(error, f"make the state directory `{path}`", help=help) from error
     check_private(path)
 
 

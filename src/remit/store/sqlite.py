@@ -391,7 +391,8 @@ def translate(error: BaseException) -> StoreError:
         kind = StoreCorrupt
     else:
         kind = _KINDS.get(code & 0xFF, StoreMisused)
-    return kind(f"SQLite: {error}")
+    help = "the disk is full, read-only or failing" if kind is StoreFull else None
+    return kind(f"SQLite: {error}", help=help)
 
 
 def _examine(connection: sqlite3.Connection, path: Path) -> None:

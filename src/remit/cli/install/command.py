@@ -12,7 +12,9 @@ from remit.cli.options import JsonOption, PolicyOption
 from remit.cli.output import err, out, out_json
 from remit.cli.parameters import Argument, Option
 
-HostArgument = Annotated[str, Argument(metavar="HOST", help="The host, by its name.")]
+HostArgument = Annotated[
+    str, Argument(metavar="HOST", help="claude-code, copilot-cli, opencode, codex, gemini-cli or cursor.")
+]
 YesOption = Annotated[bool, Option("--yes", help="Write without asking.")]
 DryRunOption = Annotated[bool, Option("--dry-run", help="Only show what would change.")]
 

@@ -140,6 +140,8 @@ class Reading:
         """Files that options of git name: they limit nothing."""
         self.revisions: list[Word] = []
         """Words that git takes for commits, or for other things in its store."""
+        self.beyond = False
+        """An option has it read something that no path beside it limits."""
         self.brings = False
         """Among what it writes below a folder may be links: it unpacks an archive, or clones a repository."""
 

@@ -470,6 +470,7 @@ class Interpreter:
         if option.refuse:
             self.out.refused.append(f"`{name}`: {option.refuse}")
         self.out.effects |= set(option.adds)
+        self.out.beyond = self.out.beyond or option.beyond
         anywhere = {effect: None for effect, places in self.opted.items() if places is None}
         self.opted = {**self.opted, **option.touches, **anywhere}
         if "write" in option.adds:

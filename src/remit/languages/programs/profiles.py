@@ -27,6 +27,8 @@ class Option(msgspec.Struct, frozen=True, omit_defaults=True):
     """As a profile's."""
     next: bool = False
     """The next word is its value, unless that is an option."""
+    beyond: bool = False
+    """With it the command reads something that no path beside it limits: all tags, the names that a file had before."""
 
 
 class Declared(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -39,6 +39,8 @@ from remit.model.pattern import compile_later
 from remit.model.terms import PROJECT, UNDERSTOOD, UNKNOWN
 
 MAX_DEPTH = 8
+_STORES = frozenset(("git", "hg", "svn"))
+"""Programs that show files as they were."""
 _ABOUT_ITSELF = frozenset(("alias", "shopt"))
 """Builtins that change nothing but how the shell takes what follows."""
 _ASSIGNMENT = compile_later(r"([A-Za-z_][A-Za-z0-9_]*)=")
@@ -124,6 +126,8 @@ class Act(NamedTuple):
     """It installs only what files of the project say, these among them; None: something else, or nothing."""
     taken: tuple[Word, ...] = ()
     """Words of git that were taken for files by how they look: if none of them is one, they are revisions."""
+    from_store: bool = False
+    """What it reads below the paths that it is told may come from a store such as git's, and not be on the disk."""
     revisions: tuple[Word, ...] = ()
     """Words that git takes for commits; what the store has under such a name, only whoever looks there can see."""
     code: tuple[Word, ...] = ()
@@ -317,14 +321,18 @@ def _command(
     given = _input(command, given, out)
     asked = read_client(profile.special if profile is not None else None, out, reader.seen, command, given)
     own = frozenset(out.effects)
+    implied = {**reader.implied, **reader.opted}
+    name = (program or "").rpartition("/")[2]
     if not out.project or "execute" not in own:  # what code of the workspace does is not the program's to say
         sure = reader.has_paths if reader.pathspecs else None
+        if reader.profile.revisions and own == {"read"} and implied.get("read") == ():
+            _show_names(out)
         touch_implied(
             out,
             own - asked,
-            {**reader.implied, **reader.opted},
+            implied,
             sure=sure,
-            store=(program or "").rpartition("/")[2] == "git",
+            store=name == "git",
         )
     for path in reader.profile.writes:
         out.touch("write", Word(path, path))
@@ -390,6 +398,7 @@ def _command(
         options=frozenset(reader.seen),
         brings=out.brings,
         taken=tuple(out.taken),
+        from_store=name in _STORES and implied.get("read") is None,
         revisions=tuple(out.revisions),
         code=(HERE, *out.code) if out.project else (),
         stands=bases if redirected and within != bases else None,
@@ -494,6 +503,16 @@ def _name_files(words: list[Word]) -> bool:
     return not any(":" in text for text in texts) and any(_FILE.fullmatch(text) for text in texts)
 
 
+def _show_names(out: Reading) -> None:
+    """Afterwards git reads nothing of the paths that it is told, and shows commits, names and numbers about them."""
+    out.touches[:] = [
+        touch._replace(deep=False, shows="names")
+        if touch.effect == "read" and touch.path.text is not None and touch.path not in out.beside
+        else touch
+        for touch in out.touches
+    ]
+
+
 def touch_implied(
     out: Reading,
     effects: frozenset[str],
@@ -514,6 +533,8 @@ def touch_implied(
         works = [out.directory] if out.directory is not None else []
         words = [t.path for t in out.touches if t.effect == effect and not (t.shows == "itself" and t.path in works)]
         words = [word for word in words if sure is None or word not in out.beside]
+        if effect == "read" and out.beyond and implied.get(effect) is None:
+            out.touch(effect, Word(None, ""))
         if effect not in effects or (words and (implied.get(effect, ()) is not None or sure)):
             continue
         if sure is not None and _name_files(words):

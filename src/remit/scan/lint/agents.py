@@ -55,6 +55,7 @@ def agent_findings(agents: Sequence[Agent]) -> Iterator[Finding]:
         yield from _moot_scope(agent)
         yield from _shadowed(agent)
         yield from _dead(agent)
+        yield from _given_and_taken(agent)
         yield from _no_list(agent)
         yield from _twice(agent)
         yield from _settled_twice(agent)
@@ -172,7 +173,19 @@ def _definition_against_document(agent: Agent) -> Iterator[Finding]:
                 before = said.get((found.code, found.text))
                 places = (*before.places, found.places[-1]) if before is not None else found.places
                 said[found.code, found.text] = msgspec.structs.replace(found, places=tuple(dict.fromkeys(places)))
-        yield from said.values()
+        yield from _once_a_document(said.values(), definition)
+
+
+def _once_a_document(found: Iterable[Finding], definition: Account) -> Iterator[Finding]:
+    """Of the findings of one code, one document and one definition the gravest, with all places."""
+    by_document: dict[tuple[str, str], list[Finding]] = {}
+    for one in found:
+        file = next((place.file for place in one.places if place.file != definition.place.file), "")
+        by_document.setdefault((one.code, file), []).append(one)
+    for several in by_document.values():
+        first = min(several, key=lambda one: list(Weight).index(one.weight))
+        places = (*first.places, *(place for one in several for place in one.places))
+        yield msgspec.structs.replace(first, places=tuple(dict.fromkeys(places)))
 
 
 def definitions_of(agent: Agent) -> list[Account]:
@@ -272,7 +285,7 @@ def _wider(agent: Agent, definition: Account, paper: Account, reason: _Words = _
             weight=Weight.ERROR if changes else lighter,
             agent=agent.name,
             text=f"{reason.who} grants {listing(names)}; the document does not",
-            places=(extra[0].place, paper.place),
+            places=(paper.place, extra[0].place),
             why=reason.why,
             fix=reason.fix,
         )
@@ -300,7 +313,7 @@ def _without_list(agent: Agent, definition: Account, paper: Account) -> Iterator
     else:
         return
     text = f"the document grants {what}"
-    yield finding("definition-wider", text, definition.place, paper.place, agent=agent.name)
+    yield finding("definition-wider", text, paper.place, definition.place, agent=agent.name)
 
 
 def in_host_names(paper: Account) -> bool:
@@ -474,8 +487,9 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
         denied = {tool_key(entry.tool) for entry in account.entries if entry.mark is Mark.NO and entry.scope is None}
         if account.extent is Extent.EVERYTHING:
             open_to = {capability(e.tool) for e in account.entries if e.mark is not Mark.NO}
-            shell = "bash" in denied or ("shell" in open_to and not any(map(can_write, account.allowed())))
-            if shell and ("edit" in denied or "write" in denied):
+            whole = [e for e in account.allowed() if can_write(e) and e.scope in (None, "ask")]
+            shell = "bash" in denied or ("shell" in open_to and not whole)
+            if shell and ("edit" in denied or "write" in denied or (not whole and holds(account, "write") == [])):
                 continue
             if len(account.allowed()) > 2 and not any(map(can_write, account.allowed())):
                 continue  # it names what it has, and hosts differ in what they make of the rest
@@ -583,6 +597,16 @@ def _shadowed(agent: Agent) -> Iterator[Finding]:
                     tool=other.tool,
                 )
                 break
+
+
+def _given_and_taken(agent: Agent) -> Iterator[Finding]:
+    """A head that lists a tool and takes it away again."""
+    for account in agent.accounts:
+        if account.kind is Kind.DEFINITION and account.taken:
+            text = (
+                f"its head lists {listing(account.taken)} and takes {'it' if len(account.taken) == 1 else 'them'} away"
+            )
+            yield finding("allowed-and-prohibited/head", text, account.place, agent=agent.name)
 
 
 def _dead(agent: Agent) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from remit.scan.lint.counts import is_past_page
 from remit.scan.lint.finding import finding, listing
 from remit.scan.lint.rosters import Team
 from remit.scan.model import Finding, Place
+from remit.scan.names import key_of
 
 _MOST = 8
 _ALIKE = 0.3
@@ -24,7 +25,7 @@ def attribute_findings(
     """What tables and heads say differently, and names in them that nothing has. `known` are keys of names by kind."""
     tables = [one for one in tables if not is_past_page(one.place.file)]
     yield from _against_heads(heads, tables)
-    yield from _against_each_other(tables, {(one.agent, one.kind) for one in heads})
+    yield from _against_each_other(tables, {(key_of(one.agent), one.kind) for one in heads})
     yield from _undefined(heads, tables, known)
 
 
@@ -32,11 +33,11 @@ def _against_heads(heads: Sequence[Attribute], tables: Sequence[Attribute]) -> I
     """Tables that give agents another model or other skills than their definitions."""
     held: dict[tuple[str, str], list[Attribute]] = {}
     for one in heads:
-        held.setdefault((one.agent, one.kind), []).append(one)
+        held.setdefault((key_of(one.agent), one.kind), []).append(one)
     wrong: dict[tuple[str, str], list[tuple[Attribute, Attribute]]] = {}
     right: dict[tuple[str, str], int] = {}
     for one in tables:
-        own = held.get((one.agent, one.kind), [])
+        own = held.get((key_of(one.agent), one.kind), [])
         key = (one.place.file, one.kind)
         if own and not any(_agree(one, head) for head in own):
             wrong.setdefault(key, []).append((one, own[0]))
@@ -45,11 +46,11 @@ def _against_heads(heads: Sequence[Attribute], tables: Sequence[Attribute]) -> I
     for (file, kind), pairs in wrong.items():
         if kind != "model" and len(pairs) > 2 * right.get((file, kind), 0) + 1:
             continue  # a column about something else
-        told = [f"`{one.agent}` ({_told(one)}; {_told(head)})" for one, head in pairs]
+        told = [f"`{head.agent}` ({_told(one)}; {_told(head)})" for one, head in pairs]
         what = "another model" if kind == "model" else f"other {kind}"
         text = f"a table gives {what} than the definition: {', '.join(told[:4])}{_more(told)}"
         places = [place for one, head in pairs for place in (one.place, head.place)]
-        agent = pairs[0][0].agent if len(pairs) == 1 else None
+        agent = pairs[0][1].agent if len(pairs) == 1 else None
         yield finding("tables-differ/head", text, *places[: 2 * _MOST], agent=agent)
 
 
@@ -57,7 +58,7 @@ def _against_each_other(tables: Sequence[Attribute], in_heads: set[tuple[str, st
     """Two tables that give the same agents different models or skills."""
     by_table: dict[tuple[str, str], dict[str, Attribute]] = {}
     for one in tables:
-        if one.whole and (one.kind != "model" or (one.agent, one.kind) not in in_heads):
+        if one.whole and (one.kind != "model" or (key_of(one.agent), one.kind) not in in_heads):
             rows = by_table.setdefault((one.kind, one.place.file), {})
             rows[one.agent] = _both(rows[one.agent], one) if one.agent in rows and one.kind != "model" else one
     keys = sorted(by_table)

@@ -19,6 +19,8 @@ from remit.scan.sums import Sum
 from remit.scan.vocabulary import section, words
 
 _MOST = 12
+_LARGE = 8
+"""From here on a number in a sentence is hardly that of some agents at work."""
 
 
 class _Wrong(msgspec.Struct, frozen=True):
@@ -116,6 +118,7 @@ def _is_some(count: Count, inventory: Inventory) -> bool:
     if not words("counts_of_a_day", "").isdisjoint(count.around):
         return True
     own = set(count.about) if count.form is not Form.HEADING else set()
+    own -= words("main_of_them", "") if count.form is Form.TREE else set()  # what a folder holds
     before = () if count.before[-1:] == ("the",) or _is_of_company(count) else count.before[-2:]
     return bool(own & words("part_of_agents", "")) or bool(set(before) & words("counts_some", ""))
 
@@ -179,7 +182,8 @@ def _against(
     scope = _scope(count, inventory, told=bool(several) or _tells_all(count))
     if scope is not None and (part := _named_part(count, inventory, scope)) is not None:
         return part
-    if own or scope is None or count.form is Form.TREE or any("/" in one for one in count.folders):
+    claims = count.said >= _LARGE and not words("own_agents", "").isdisjoint(count.about)
+    if (own and not claims) or scope is None or count.form is Form.TREE or any("/" in one for one in count.folders):
         return None
     sizes = inventory.sizes(count.kind, scope, said=count.line | count.under)
     if scope and not count.more and count.said in inventory.sizes(count.kind, "", said=frozenset()):
@@ -188,6 +192,7 @@ def _against(
     if _is_of_other_program(count, folder):
         return None
     told = bool(several) or _tells_all(count) or (count.form is Form.HEADING and _is_whole(count))
+    told = told or count.home is not None or _is_alone(count)
     if count.row and count.said <= most:
         return None  # a row of a table is about what its first cell names
     sure = bool({"total", "all"} & {*count.about, *count.before[-1:]})
@@ -197,11 +202,21 @@ def _against(
     return _wrong(count, sizes, inventory, "all", folder, most) if near and told else None
 
 
+def _is_alone(count: Count) -> bool:
+    """Whether a number can only mean all there are: a large one, or one that begins a sentence, with no word to limit it."""
+    if count.form is not Form.SENTENCE or count.table or count.kind in ("hooks", "tools", "plugins"):
+        return False
+    if count.said in count.listed or (count.named_first and count.before):
+        return False  # the list says what it counts; the words before a noun say which of them
+    plain = set(count.about) <= words("counts_whole", "") | words("own_agents", "") | set(NUMBERS)
+    return plain and (count.said >= _LARGE + 2 or (count.said >= _LARGE - 1 and not count.before))
+
+
 def _is_of_other_program(count: Count, folder: str) -> bool:
     """Whether a heading, or the line, names another program than the one that reads a folder."""
     programs = section("programs")
     own = {name for name, hidden in programs.items() if hidden in folder.split("/")}
-    named = programs.keys() & (count.under | count.line)
+    named = programs.keys() & (count.headings | count.line)
     return bool(own and named) and own.isdisjoint(named)
 
 
@@ -209,8 +224,10 @@ def _against_folders(count: Count, inventory: Inventory, named: Sequence[str]) -
     """A number and the folders that its line names."""
     sizes = frozenset[int]().union(*(inventory.sizes(count.kind, one, named=True) for one in named))
     bound = count.bound or count.form is Form.TREE
+    pointed = count.pointed in named or any(one.endswith(f"/{count.pointed}") for one in named if count.pointed)
     own = set(count.about) <= words("counts_whole", "") | words("own_agents", "") | set(NUMBERS)
-    if not bound and not (_is_near(count.said, sizes, 0.5) and (own or _tells_all(count))):
+    near = _is_near(count.said, sizes, 0.5) or (pointed and max(sizes) <= 3 and count.said <= 2 * max(sizes) + 1)
+    if not bound and not (near and (own or pointed or _tells_all(count))):
         return None
     if len(named) == 1:
         return _wrong(count, sizes, inventory, "all" if count.form is Form.TREE else "folder", named[0])
@@ -249,6 +266,8 @@ def _is_beside(folder: str, end: str, count: Count) -> bool:
 
 def _scope(count: Count, inventory: Inventory, *, told: bool) -> str | None:
     """The folder that a page speaks of: its own team's, or the whole repository for a page of it."""
+    if count.home is not None:
+        return count.home if inventory.has(count.kind, count.home) else None
     scope = inventory.scope_of(count.kind, count.place.file)
     between = count.place.file[len(scope) :].strip("/").split("/")[:-1] if scope is not None else []
     page = not between or not words("page_folders", "").isdisjoint({between[0].lower(), *between[0].lower().split("-")})

@@ -233,8 +233,12 @@ def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
         for thing in inventory.things.get(kind, ()):
             if scope is not None and thing.path.startswith(f"{scope}/" if scope else ""):
                 folders.setdefault(thing.folder, set()).add(thing_key(thing.name))
-        if any(len(members) > 2 and members <= listed for members in folders.values()):
-            continue
+        every = frozenset[str]().union(*folders.values())
+        if any(
+            len(all_of) > 2 and all_of <= listed and len(listed & every) <= 1.2 * len(all_of)
+            for all_of in folders.values()
+        ):
+            continue  # all of one of the folders
         for folder, members in sorted(folders.items()):
             absent = sorted(key for key in members - listed if not page.names(key))
             renamed = kind == "skills" and len(listed - known) >= len(absent)  # a head may give another name
@@ -269,10 +273,20 @@ def _is_unknown(name: str, team: Team, *, lead: bool = False) -> bool:
 def is_directory(heading: str, kind: str = "agents") -> bool:
     """Whether a heading introduces all of a kind, and not those for some use: "Agents", "Agent Roster (v1)"."""
     whole = words("counts_whole", "") | words("directories", "") | {kind, kind.removesuffix("s")}
+    heading = _ASIDE.sub(lambda aside: aside[0] if _is_part_of_them(aside[0]) else "", heading)
     said = {word for word in parts_of_text(heading) if not re.search(r"\d", word) and word != "v"}
     unspaced = sorted((word for word in whole if word[0] >= "\u3040"), key=len, reverse=True)
     rest = {re.sub("|".join(unspaced), "", word) if word[0] >= "\u3040" else word for word in said - whole} - {""}
     return bool(said) and not rest
+
+
+_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]")
+
+
+def _is_part_of_them(aside: str) -> bool:
+    """Whether what stands in brackets behind a heading makes it one of some only: "Agents (optional)"."""
+    some = words("part_of_agents", "") | words("elsewhere", "") | words("some_of_them_only", "")
+    return not some.isdisjoint(parts_of_text(aside))
 
 
 def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> tuple[tuple[str, ...], Place] | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from remit.scan.lint.counts import is_past_page
 from remit.scan.lint.finding import finding, listing
-from remit.scan.model import Account, Agent, Extent, Finding, Kind, Place
+from remit.scan.model import Account, Agent, Entry, Extent, Finding, Kind, Place
 from remit.scan.names import key_of
 from remit.scan.servers import Listing, Use
-from remit.scan.vocabulary import capability, tool_key
+from remit.scan.vocabulary import capability, tool_key, words
 
 _MOST = 6
 
@@ -41,6 +42,10 @@ def server_findings(
         if is_past_page(one.place.file) or not whole:
             continue
         file, names = min(whole, key=lambda each: len(each[1]))
+        if one.others:
+            named = listing([name for name, _ in one.others], _MOST)
+            text = f"among the servers, and declared by no settings here: {named}"
+            yield finding("undefined-name/server", text, *(place for _, place in one.others[:_MOST]), Place(file, 1))
         absent = [name for key, name in names.items() if key not in one.names | one.spoken]
         if absent and len(one.names) >= 0.6 * len(names):
             text = f"a document lists the servers; not {listing(absent, _MOST)}"
@@ -48,8 +53,11 @@ def server_findings(
             yield finding("no-section/servers", text, one.place, Place(file, 1), file=one.place.file, them=them)
 
 
-def definition_findings(uses: Sequence[Use], agents: Sequence[Agent]) -> Iterator[Finding]:
-    """What tables say of an agent's servers against the list of its definition, once for a document and direction."""
+def definition_findings(uses: Sequence[Use], agents: Sequence[Agent], declared: frozenset[str]) -> Iterator[Finding]:
+    """What tables say of an agent's servers against the list of its definition, once for a document and direction.
+
+    `declared` are the keys of servers that settings have: a table that lists what is granted means only these.
+    """
     found: dict[tuple[str, bool], list[tuple[str, str, Place, Place]]] = {}
     for agent in agents:
         keys = {key_of(name) for name in agent.names} | {
@@ -60,7 +68,7 @@ def definition_findings(uses: Sequence[Use], agents: Sequence[Agent]) -> Iterato
             if use.agent not in keys or is_past_page(use.place.file) or not lists:
                 continue
             for definition in lists[:1]:
-                lacks, more = _against(use, definition)
+                lacks, more = _against(use, definition, declared)
                 for name in (*lacks, *more):
                     case = (agent.name, name, use.place, definition.place)
                     found.setdefault((use.place.file, name in lacks), []).append(case)
@@ -76,22 +84,65 @@ def definition_findings(uses: Sequence[Use], agents: Sequence[Agent]) -> Iterato
             yield finding("definition-wider/servers", text, *places)
 
 
-def _against(use: Use, definition: Account) -> tuple[list[str], list[str]]:
+def _against(use: Use, definition: Account, declared: frozenset[str]) -> tuple[list[str], list[str]]:
     """The servers that a row grants and a definition's list lacks, and the other way round."""
     held = [tool_key(entry.tool) for entry in definition.allowed() if capability(entry.tool) in ("mcp", "unknown")]
     if any(one in ("mcp*", "mcp", "*") for one in held) or definition.recovered:
         return [], []
     lacks = sorted(name for name in use.granted if not any(name in one for one in held))
     known = {name: entry.tool for entry in definition.allowed() if (name := _server(entry.tool))}
-    compared = use.told if use.told is not None else known.keys()
+    prefixed = {name for name, tool in known.items() if tool.startswith("mcp__") or name in declared}
+    compared = use.told if use.told is not None else prefixed
     more = sorted(name for name in known if name in compared and name not in use.granted)
     return lacks, [name for name in more if not any(name in one or one in name for one in use.granted)]
 
 
 def _server(tool: str) -> str:
-    """The key of the server that a tool belongs to by its name: `mcp__github__search`."""
+    """The key of the server that a tool belongs to by its name: `mcp__github__search`, `github/search`."""
     parts = tool.split("__")
-    return tool_key(parts[1]) if parts[0] == "mcp" and len(parts) > 1 and parts[1] not in ("", "*") else ""
+    if parts[0] == "mcp" and len(parts) > 1 and parts[1] not in ("", "*"):
+        return tool_key(parts[1])
+    if capability(tool) != "mcp" or "/" not in tool or tool.lower().startswith("mcp"):
+        return ""
+    first = tool.partition("/")[0]  # what has a dot is a program's extension, or a name in a registry
+    return tool_key(first) if "." not in first and not first.startswith("@") else ""
+
+
+def undeclared_findings(agents: Sequence[Agent], accounts: Sequence[Account]) -> Iterator[Finding]:
+    """Servers whose tools definitions list, and that no settings declare, where the settings have the others."""
+    for host in sorted({one.host for one in accounts if one.kind is Kind.DEFINITION and one.host is not None}):
+        own = servers_of([one for one in accounts if one.host == host])
+        if own:
+            yield from _undeclared(agents, host, own)
+
+
+def _undeclared(agents: Sequence[Agent], host: str, own: dict[str, dict[str, str]]) -> Iterator[Finding]:
+    declared = {key for names in own.values() for key in names}
+    absent: dict[str, list[tuple[str, Entry]]] = {}
+    found: set[str] = set()
+    for agent in agents:
+        for one in agent.accounts:
+            for entry in one.allowed() if one.kind is Kind.DEFINITION and one.host == host else ():
+                key = _server(entry.tool)
+                if key and any(key in other or other in key for other in declared):
+                    found.add(key)
+                elif key and key not in _brought():
+                    absent.setdefault(key, []).append((agent.name, entry))
+    if len(found) < max(1, len(absent)):
+        return  # they are declared elsewhere
+    for cases in absent.values():
+        (agent_name, entry), file = cases[0], min(own)
+        who = agent_name if len({name for name, _ in cases}) == 1 else None
+        text = f"`{entry.tool}` is a tool of a server that no settings here declare"
+        yield finding(
+            "undefined-name/server", text, *(one.place for _, one in cases[:_MOST]), Place(file, 1), agent=who
+        )
+
+
+@cache
+def _brought() -> frozenset[str]:
+    """Servers that hosts bring along, or that a person adds to a host."""
+    return frozenset(tool_key(one) for one in words("builtin_servers", ""))
 
 
 def _differ(uses: Sequence[Use]) -> Iterator[Finding]:

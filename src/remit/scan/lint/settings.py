@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from remit.scan.files import Text
-from remit.scan.lint.finding import finding
+from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Entry, Extent, Finding, Kind, Mark, Place
 from remit.scan.settings import EVERYBODY
-from remit.scan.vocabulary import capability
+from remit.scan.told import Told
+from remit.scan.vocabulary import capability, tool_key
+
+_MOST = 6
 
 
 def settings_findings(accounts: Sequence[Account]) -> Iterator[Finding]:
@@ -50,3 +53,80 @@ def _moot(account: Account, shell: Entry) -> Iterator[Finding]:
 def unreadable(text: Text, why: str) -> Finding:
     """A settings file that can't be parsed."""
     return finding("unreadable-settings", f"can't be read: {why[:120]}", Place(text.path, 1))
+
+
+def denied_findings(accounts: Sequence[Account], told: Sequence[Told]) -> Iterator[Finding]:
+    """What settings deny every agent, and a definition lists, a text tells its agent to run, or settings allow."""
+    settings = [one for one in accounts if one.kind is Kind.SETTINGS and one.agent == EVERYBODY]
+    for one in settings:
+        definitions = [each for each in accounts if each.kind is Kind.DEFINITION and _binds(one, each)]
+        for entry in one.entries:
+            if entry.mark is Mark.NO and entry.scope is None:
+                yield from _listed(one, entry, definitions)
+            elif entry.mark is Mark.NO and capability(entry.tool) == "shell":
+                yield from _run(entry, [each for each in told if each.definition in definitions])
+        yield from _allowed(one, [other for other in settings if _together(one, other)])
+
+
+def _binds(settings: Account, definition: Account) -> bool:
+    """Whether a host that takes these settings' prohibitions above all reads the definition with them."""
+    root = settings.place.file.rpartition("/")[0].rpartition("/")[0]
+    below = definition.place.file.startswith(f"{root}/" if root else "")
+    return below and settings.host == definition.host and settings.host in ("claude-code", "gemini-cli")
+
+
+def _listed(settings: Account, entry: Entry, definitions: Sequence[Account]) -> Iterator[Finding]:
+    holding = [
+        (one, each)
+        for one in definitions
+        for each in one.allowed()
+        if tool_key(each.tool) == tool_key(entry.tool) and each.mark is Mark.YES
+    ]
+    if holding:
+        names = listing(list(dict.fromkeys(one.agent for one, _ in holding)), _MOST)
+        text = f"`{entry.tool}` is denied to every agent in the settings, and in the tools of {names}"
+        places = (entry.place, *(each.place for _, each in holding[:_MOST]))
+        yield finding(
+            "defined-twice/everybody", text, *places, agent=holding[0][0].agent if len(holding) == 1 else None
+        )
+
+
+def _run(entry: Entry, told: Sequence[Told]) -> Iterator[Finding]:
+    """A text that tells its agent to run what a pattern such as `Bash(curl:*)` denies."""
+    prefix = (entry.scope or "").removesuffix("*").rstrip(": ")
+    if not prefix or "*" in prefix:
+        return
+    runs = [one for one in told if one.command is not None and f"{one.command} ".startswith(f"{prefix} ")]
+    for file in dict.fromkeys(one.place.file for one in runs):
+        own = [one for one in runs if one.place.file == file]
+        command = (own[0].command or "")[:60]
+        text = f"the settings deny `{entry.tool}({entry.scope})`, and its text tells it to run `{command}`"
+        places = (entry.place, *(one.place for one in own[:_MOST]))
+        yield finding("defined-twice/told", text, *places, agent=own[0].definition.agent)
+
+
+def _together(one: Account, other: Account) -> bool:
+    """Whether two files of settings bind the same agents; each pair counts once, and a file with itself."""
+    folders = [each.place.file.rpartition("/")[0] for each in (one, other)]
+    return one.host == other.host and folders[0] == folders[1]
+
+
+def _allowed(settings: Account, others: Sequence[Account]) -> Iterator[Finding]:
+    """What one list denies and another allows, word for word."""
+    allowed = {
+        (tool_key(each.tool), each.scope): each
+        for other in others
+        for each in other.entries
+        if each.mark in (Mark.YES, Mark.SCOPED) and not each.asked
+    }
+    both = [
+        (entry, allowed[tool_key(entry.tool), entry.scope])
+        for entry in settings.entries
+        if entry.mark is Mark.NO and (tool_key(entry.tool), entry.scope) in allowed
+    ]
+    if both:
+        names = [f"{entry.tool}({entry.scope})" if entry.scope else entry.tool for entry, _ in both]
+        text = f"{listing(names)} {'is' if len(both) == 1 else 'are'} both denied and allowed in settings"
+        yield finding(
+            "defined-twice/both", text, *(place for pair in both[:_MOST] for place in (pair[0].place, pair[1].place))
+        )

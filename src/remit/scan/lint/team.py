@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from remit.scan.lint.agents import holds
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Weight
 from remit.scan.names import key_of, short_names
@@ -130,16 +131,23 @@ def _told_once(groups: Mapping[tuple[str, str, Weight], Sequence[Finding]]) -> I
             code=code,
             weight=weight,
             agent=None,
-            text=f"{len(found)} agents in `{folder}` {_SHARED[code]}: {names}",
+            text=f"{_shared(code, len(found), folder)}: {names}",
             places=tuple(dict.fromkeys(place for one in found for place in one.places[: 2 if code in _BY_FILE else 1])),
             why=found[0].why,
             fix=found[0].fix,
         )
 
 
+def _shared(code: str, count: int, where: str) -> str:
+    if code in ("definition-wider", "definition-narrower"):
+        more = "more" if code == "definition-wider" else "less"
+        return f"the definitions of {count} agents grant {more} than `{where}`"
+    return f"{count} agents in `{where}` {_SHARED[code]}"
+
+
 _SHARED = {
-    "definition-wider": "grant more than the document",
-    "definition-narrower": "grant less than the document",
+    "definition-wider": "",
+    "definition-narrower": "",
     "tables-differ": "have different tools in two tables",
     "read-only-can-write": "call themselves read-only and can write",
     "no-tool-list": "have no tool list, so the host gives them every tool",
@@ -241,7 +249,9 @@ def _delegation(agents: Sequence[Agent]) -> Iterator[Finding]:
                 if other is None or other is agent:
                     continue
                 if claim is not None and _holds_writing(other) and not re.search(r"\byour?self\b", claim.text):
-                    yield _reaches(agent, other, "calls itself read-only", "can write", (claim.place, place))
+                    # an agent that plans and leaves the work to others is nothing unusual
+                    told = (agent, other, "calls itself read-only", "can write", (claim.place, place))
+                    yield _reaches(*told, weight=Weight.NOTE)
                 elif account.kind is Kind.RECORD:
                     held = [e for one in other.accounts if one.kind is Kind.RECORD for e in one.allowed()]
                     reached = [e for e in held if tool_key(e.tool) in denied]
@@ -339,15 +349,22 @@ def _differs(
 
 def _holds_writing(agent: Agent) -> bool:
     held = [one for one in agent.accounts if one.kind in (Kind.POLICY, Kind.DEFINITION)]
-    return any(one.extent is Extent.EVERYTHING or any(map(can_write, one.allowed())) for one in held[:1])
+    return any(
+        any(map(can_write, one.allowed()))
+        or (one.extent is Extent.EVERYTHING and any(holds(one, kind) is None for kind in ("write", "shell")))
+        for one in held[:1]
+    )
 
 
-def _reaches(agent: Agent, other: Agent, no: str, yes: str, places: tuple[Place, ...]) -> Finding:
+def _reaches(
+    agent: Agent, other: Agent, no: str, yes: str, places: tuple[Place, ...], weight: Weight | None = None
+) -> Finding:
     return finding(
         "delegation-reaches",
         f"{no} and hands work to `{other.name}`, which {yes}",
-        *tuple(dict.fromkeys(places)),
+        *places,
         agent=agent.name,
+        weight=weight,
     )
 
 

@@ -64,6 +64,12 @@ def sole_search(text: str, cwd: str | None, root: str | None) -> Sole | None:
     return Sole(act.command.raw, ("find", *words), bases[0])
 
 
+def _may_interfere(act: Act) -> bool:
+    """In a pipe, it runs at the same time as git before it, and may change what that finds in its store."""
+    git = (act.program or "").rpartition("/")[2] == "git"
+    return act.grade != UNDERSTOOD or (git and not act.own <= {"read"})
+
+
 def is_of_odd_names(act: Act) -> bool:
     """A command that only runs if a name that was found has blanks or quotes in it."""
     return any(word.found and word.text is None for word in act.command.words)
@@ -89,7 +95,7 @@ def sole_change(text: str, cwd: str | None, root: str | None) -> Sole | None:
         or not all(one.command.joined <= _IN_ORDER and not one.via for one in found.acts)
         or not all(one.grade == UNDERSTOOD and one.effects <= {"read"} for one in before)
         or any(one.grade == UNKNOWN or _changed(one) for one in after)
-        or ("pipe" in act.command.joined and any(one.grade != UNDERSTOOD for one in after))
+        or ("pipe" in act.command.joined and any(map(_may_interfere, after)))
     ):
         return None
     bases = Placed(act, cwd, root).bases
@@ -115,10 +121,10 @@ def _is_whole(touch: Touch) -> bool:
 
 
 def shows_changes(act: Act) -> bool:
-    """It shows what has changed, and which files that is only git knows: `git diff`, `git show HEAD~1`."""
-    shows = act.sub[:1] in (("diff",), ("show",), ("log",)) or act.sub[:2] == ("stash", "show")
+    """It shows files, and which these are only git knows: `git diff`, `git show HEAD~1`, `git grep x src`."""
+    shows = act.sub[:1] in (("diff",), ("show",), ("log",), ("grep",)) or act.sub[:2] == ("stash", "show")
     own = act.program == "git" and shows
-    return own and any(touch.effect == "read" and (touch.implied or touch.deep) for touch in act.touches)
+    return own and any(touch.effect == "read" and not touch.shows for touch in act.touches)
 
 
 def git_reads(text: str, cwd: str | None, root: str | None) -> tuple[Sole, ...]:
@@ -131,7 +137,10 @@ def git_reads(text: str, cwd: str | None, root: str | None) -> tuple[Sole, ...]:
         adds = act.program == "git" and act.sub[:1] in (("add",), ("stage",))
         calm = act.effects <= {"read"} or ((adds or at == places[-1]) and not act.redirected)
         plain = literal and not act.via and not act.command.assigns and act.command.joined <= _IN_ORDER
+        piped = at in places and "pipe" in act.command.joined
         if act.grade != UNDERSTOOD or not calm or (at in places and not plain):
+            return ()
+        if piped and any(map(_may_interfere, found.acts[at + 1 :])):
             return ()
     soles = []
     for act in (found.acts[at] for at in places) if found.problem is None else ():

@@ -135,8 +135,10 @@ def standing_places(text: str, cwd: str | None, root: str | None) -> set[Glob]:
 
 
 def _is_there(placed: Placed, touch: Touch) -> bool:
-    """What the command touches there is there before, and more of it than its name."""
-    return not (touch.taken or touch.shows) and (touch.effect != "write" or _works_in_place(placed.act))
+    """What the command touches there is there before, on the disk, and more of it than its name."""
+    if touch.taken or touch.shows or (touch.effect == "read" and placed.act.from_store):
+        return False
+    return touch.effect != "write" or _works_in_place(placed.act)
 
 
 def _stands(placed: Placed, touch: Touch) -> bool:
@@ -232,9 +234,12 @@ def shell_units(
         for place, (touch, path) in enumerate((*placed.touches, *placed.redirected)):
             whole = touch.implied if path is None else path == EVERYTHING
             staged = seen is not None and whole and stages_all(act)
-            if touch.effect == "read" and ((shown and place < len(placed.touches)) or staged):
-                continue
             path, taken = _of_file(touch, path, stand, in_place=_works_in_place(act))
+            told = shown and place < len(placed.touches) and not isinstance(path, str)
+            if touch.effect == "read" and (told or staged):
+                if isinstance(path, Glob) and not touch.path.glob and path.base != ".":
+                    units.append(_itself(name, touch, path.base))
+                continue
             unit = _touched(name, placed, touch, path, taken=taken, declared=place < declared)
             if isinstance(path, Glob) and place < len(placed.touches) and _is_there(placed, touch):
                 unit = msgspec.structs.replace(unit, seen=there.get(path.text))

@@ -1,0 +1,57 @@
+"""Findings about paths that documents name and that lead nowhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from remit.scan.lint.counts import is_past_page
+from remit.scan.lint.finding import finding, listing
+from remit.scan.model import Finding
+from remit.scan.paths import Drawn
+from remit.scan.rosters import is_invented
+from remit.scan.vocabulary import words
+
+_MOST = 6
+_SCRIPT = re.compile(r"\.(?:py|sh|js|mjs|cjs|ts|ps1)$")
+_THINGS = re.compile(r"(?:^|/)(?:agents?|chatmodes|skills?|commands?|hooks|prompts|instructions)/")
+_WORK = re.compile(r"(?:^|/)(?:skills?|commands?|agents?|prompts|workflows|rules|instructions|protocols)/")
+"""Where pages tell an agent what to do, often in another repository."""
+
+
+def path_findings(drawn: Sequence[Drawn], exists: Callable[[str, str], bool]) -> Iterator[Finding]:
+    """Paths that are not there, where most of those beside them are. `exists` says so for a path on a page."""
+    for one in drawn:
+        if is_past_page(one.page):
+            continue
+        there = [path for path, _ in one.paths if exists(path, one.page)]
+        absent = [(path, place) for path, place in one.paths if path not in there and not _is_local(path)]
+        if one.form == "text":
+            absent = [found for found in absent if _is_meant(found[0], one, there, exists)]
+        elif len(there) < 4 or len(absent) > (0.5 if one.form == "table" else 0.34) * len(there):
+            continue  # the tree of something else
+        elif one.form == "table":
+            absent = [(path, place) for path, place in absent if "/" in path.rstrip("/")]
+        elif one.form == "tree":
+            absent = [(path, place) for path, place in absent if not re.search(r"(?:^|/)(?:agents?|chatmodes)/", path)]
+        if absent:
+            paths = list(dict.fromkeys(path for path, _ in absent))
+            text = f"{listing(paths, _MOST)} {'does' if len(paths) == 1 else 'do'} not exist"
+            yield finding("missing-file", text, *(place for _, place in absent[:_MOST]))
+
+
+def _is_meant(path: str, page: Drawn, there: Sequence[str], exists: Callable[[str, str], bool]) -> bool:
+    """Whether a path in a text means a file of this repository: its folder is there, and others of it are named."""
+    folder = path.rpartition("/")[0]
+    if _THINGS.search(path) or not exists(folder, ""):
+        return False  # compared with what is defined, elsewhere; or of another program
+    if _SCRIPT.search(path):
+        return True
+    beside = [one for one in there if one.partition("/")[0] == path.partition("/")[0] and "/" in one]
+    return len(beside) >= 2 and _WORK.search(page.page) is None
+
+
+def _is_local(path: str) -> bool:
+    """Whether a path is one of some machine, or stands for any."""
+    parts = re.findall(r"[a-z]+", path.lower())
+    return is_invented(path.rpartition("/")[2].partition(".")[0]) or not words("local_files", "").isdisjoint(parts)
