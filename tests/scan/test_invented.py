@@ -368,3 +368,43 @@ def test_no_line_makes_an_expression_try_every_way(tmp_path: Path, piece: str):
     files = {"README.md": page, ".claude/agents/mender.md": definition("mender", "Read", long, f"Read-only {long}!")}
     write(tmp_path, {**files, ".claude/agents/other.md": f"---\nname: other\ntools: {long}!\n---\n{long}x\n"})
     assert _seconds(tmp_path) < 5
+
+
+# what one place leaves open, names that are nearly the same
+
+
+def test_a_table_of_marks_says_nothing_of_a_tool_that_it_has_no_place_for(tmp_path: Path):
+    one = "# Agents\n\n| Tool | mender | finder |\n|---|---|---|\n| Read | ✅ | ✅ |\n| Grep | ✅ | ❌ |\n"
+    other = "# Agents\n\n| Agent | Read | Write |\n|---|---|---|\n| mender | ✅ | ❌ |\n| finder | ✅ | ❌ |\n"
+    assert not of(looked(tmp_path, {"a.md": one, "b.md": other}), "tables-differ")
+    denies = other.replace("Write", "Grep")
+    (found,) = of(looked(tmp_path / "b", {"a.md": one, "b.md": denies}), "tables-differ")
+    assert found.text == "two tables give it different tools: `Grep` in one of them only"
+
+
+def test_a_tool_of_the_code_that_the_table_lacks(tmp_path: Path):
+    names = ("readNote", "dropNote", "listNotes", "sendNote")
+    code = "".join(f'export const {n} = {{ name: "{n}", accessibleBy: [Caller.READER] }};\n' for n in names)
+    rows = "".join(f"| {name} | `READER` |\n" for name in names[:3])
+    page = f"# Tools\n\n| Tool | Access permissions |\n|---|---|\n{rows}"
+    (one,) = of(looked(tmp_path, {"src/a.ts": code, "docs/a.md": page}), "no-section")
+    assert one.text == "the code declares `sendNote`; the table of tools has no row for it"
+    assert [str(place) for place in one.places] == ["docs/a.md:5", "src/a.ts:4"]
+    few = page.replace("| listNotes | `READER` |\n", "")
+    assert not of(looked(tmp_path / "b", {"src/a.ts": code, "docs/a.md": few}), "no-section")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [("code-reviewer", "code-reviewr", True), ("planner", "planer", True), ("ai-reviewer", "api-reviewer", False),
+     ("tester", "testers", False), ("reviewer", "previewer", False), ("writer", "waiter", False)],
+)  # fmt: skip
+def test_names_that_differ_by_a_letter_inside_a_word(tmp_path: Path, one: str, other: str, alike: bool):
+    files = {f".claude/agents/{name}.md": definition(name, "Read") for name in (one, other)}
+    assert bool(of(looked(tmp_path, files), "look-alike-names")) is alike
+
+
+def test_a_number_that_is_only_typical(tmp_path: Path):
+    files = {f".claude/agents/{name}.md": definition(name, "Read") for name in ("mender", "finder", "keeper")}
+    page = "# Agents\n\nA team {} has 7 agents.\n"
+    assert not of(looked(tmp_path, {**files, "docs/agents.md": page.format("typically")}), "count-mismatch")
