@@ -382,18 +382,6 @@ def test_a_table_of_marks_says_nothing_of_a_tool_that_it_has_no_place_for(tmp_pa
     assert found.text == "two tables give it different tools: `Grep` in one of them only"
 
 
-def test_a_tool_of_the_code_that_the_table_lacks(tmp_path: Path):
-    names = ("readNote", "dropNote", "listNotes", "sendNote")
-    code = "".join(f'export const {n} = {{ name: "{n}", accessibleBy: [Caller.READER] }};\n' for n in names)
-    rows = "".join(f"| {name} | `READER` |\n" for name in names[:3])
-    page = f"# Tools\n\n| Tool | Access permissions |\n|---|---|\n{rows}"
-    (one,) = of(looked(tmp_path, {"src/a.ts": code, "docs/a.md": page}), "no-section")
-    assert one.text == "the code declares `sendNote`; the table of tools has no row for it"
-    assert [str(place) for place in one.places] == ["docs/a.md:5", "src/a.ts:4"]
-    few = page.replace("| listNotes | `READER` |\n", "")
-    assert not of(looked(tmp_path / "b", {"src/a.ts": code, "docs/a.md": few}), "no-section")
-
-
 @pytest.mark.parametrize(
     ("one", "other", "alike"),
     [("code-reviewer", "code-reviewr", True), ("planner", "planer", True), ("ai-reviewer", "api-reviewer", False),

@@ -11,7 +11,7 @@ import msgspec
 
 from remit.scan.lint.agents import holds
 from remit.scan.lint.finding import finding, listing
-from remit.scan.model import Account, Agent, Entry, Extent, Finding, Kind, Mark, Place, Weight
+from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Weight
 from remit.scan.names import key_of, short_names
 from remit.scan.vocabulary import can_write, tool_key, words
 
@@ -33,7 +33,6 @@ def team_findings(agents: Sequence[Agent], files: Sequence[Place]) -> Iterator[F
         yield from _handed_otherwise(members)
         yield from _callers(members)
         yield from _beside_matrix(members)
-        yield from _without_row(members)
     yield from _hand_overs(agents, loose)
 
 
@@ -66,25 +65,6 @@ def _callers(agents: Sequence[Agent]) -> Iterator[Finding]:
                 if name == agent.name and key in called and key not in code.get(name, set()):
                     text = "the table lets it call a tool that the code does not let it call"
                     yield finding("tables-differ/code", text, place, account.place, agent=agent.name)
-
-
-def _without_row(agents: Sequence[Agent]) -> Iterator[Finding]:
-    """Tools of the code that a table lacks which has a row for most of them."""
-    code: dict[str, Entry] = {}
-    tables: dict[str, dict[str, Place]] = {}
-    for agent in agents:
-        for account in agent.accounts:
-            for entry in account.entries:
-                if account.kind is Kind.CODE:
-                    code.setdefault(tool_key(entry.tool), entry)
-                elif account.kind is Kind.MATRIX and not account.closed and not account.marks:
-                    tables.setdefault(entry.place.file, {}).setdefault(tool_key(entry.tool), entry.place)
-    for rows in tables.values():
-        lacks = [entry for key, entry in code.items() if key not in rows]
-        if lacks and len(code.keys() & rows.keys()) >= max(3, 0.6 * len(code)):
-            text = f"the code declares {listing([one.tool for one in lacks])}; the table of tools has no row for it"
-            text = text if len(lacks) == 1 else f"{text.removesuffix('it')}them"
-            yield finding("no-section/tools", text, min(rows.values()), *(one.place for one in lacks[:_MOST]))
 
 
 def _beside_matrix(agents: Sequence[Agent]) -> Iterator[Finding]:
