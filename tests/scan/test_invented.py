@@ -392,6 +392,15 @@ def test_names_that_differ_by_a_letter_inside_a_word(tmp_path: Path, one: str, o
     assert bool(of(looked(tmp_path, files), "look-alike-names")) is alike
 
 
+@pytest.mark.parametrize(
+    ("cell", "count"), [("exclusive", 1), ("✅ (only)", 1), ("✅ (only in `docs/`)", 0), ("✅ (only for docs)", 0)]
+)
+def test_only_in_a_folder_is_no_claim_to_be_the_only_one(tmp_path: Path, cell: str, count: int):
+    rows = f"| mender | ✅ | {cell} | ❌ |\n| finder | ✅ | ✅ | ❌ |\n"
+    page = f"# Agents\n\n| Agent | Read | Edit | Bash |\n|---|---|---|---|\n{rows}"
+    assert len(of(looked(tmp_path, {"docs/a.md": page}), "only-and-more")) == count
+
+
 def test_a_number_that_is_only_typical(tmp_path: Path):
     files = {f".claude/agents/{name}.md": definition(name, "Read") for name in ("mender", "finder", "keeper")}
     page = "# Agents\n\nA team {} has 7 agents.\n"
