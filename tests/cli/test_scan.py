@@ -112,3 +112,13 @@ def test_what_only_all_shows(remit: Remit, tmp_path: Path):
     assert "joined: " in every
     assert "？  .claude/agents/clerk.md:" not in some
     assert "？  .claude/agents/clerk.md:" in every
+
+
+def test_a_file_name_that_is_no_unicode(remit: Remit, tmp_path: Path):
+    root = write(tmp_path / "r", {".claude/agents/code-reviewer.md": REVIEWER})
+    (root / ".claude/agents/code-reviewer.md").rename(root / ".claude/agents" / "x\udcff\x1b[31m.md")
+    ran = remit("scan", str(root), "--json")
+    assert ran.code == 1
+    (one,) = json.loads(ran.out)["findings"]
+    assert one["places"][0]["file"] == ".claude/agents/x\udcff\x1b[31m.md"
+    assert "\x1b" not in ran.out + remit("scan", str(root)).out

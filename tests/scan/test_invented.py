@@ -338,3 +338,70 @@ def test_a_number_of_layers_over_items_that_say_that_they_are_layers(
     )
     said = [one.text for one in of(looked(tmp_path, {"docs/a.md": page}), "count-mismatch")]
     assert said == (["the text announces 4 layers, and 3 are listed"] if found else [])
+
+
+LINES = (
+    "-",
+    "|-",
+    ":-",
+    "- ",
+    "| ",
+    "a|",
+    "a ",
+    "1 agents ",
+    "never write, ",
+    "* ",
+    "`a` ",
+    "(",
+    "[a](",
+    "only ",
+    "\t",
+    "---\n",
+)
+
+
+@pytest.mark.parametrize("piece", LINES)
+def test_no_line_makes_an_expression_try_every_way(tmp_path: Path, piece: str):
+    """In a table's place, under a number, in a head and in a sentence."""
+    long = (piece * 400)[:400]
+    page = f"# Agents\n\nAll agents (12):\n\n| Agent | Tools |\n{long}x\n\n## mender\n\n{long}!\n\n- **3 allowed:** {long}!\n"
+    files = {"README.md": page, ".claude/agents/mender.md": definition("mender", "Read", long, f"Read-only {long}!")}
+    write(tmp_path, {**files, ".claude/agents/other.md": f"---\nname: other\ntools: {long}!\n---\n{long}x\n"})
+    assert _seconds(tmp_path) < 5
+
+
+# what one place leaves open, names that are nearly the same
+
+
+def test_a_table_of_marks_says_nothing_of_a_tool_that_it_has_no_place_for(tmp_path: Path):
+    one = "# Agents\n\n| Tool | mender | finder |\n|---|---|---|\n| Read | ✅ | ✅ |\n| Grep | ✅ | ❌ |\n"
+    other = "# Agents\n\n| Agent | Read | Write |\n|---|---|---|\n| mender | ✅ | ❌ |\n| finder | ✅ | ❌ |\n"
+    assert not of(looked(tmp_path, {"a.md": one, "b.md": other}), "tables-differ")
+    denies = other.replace("Write", "Grep")
+    (found,) = of(looked(tmp_path / "b", {"a.md": one, "b.md": denies}), "tables-differ")
+    assert found.text == "two tables give it different tools: `Grep` in one of them only"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [("code-reviewer", "code-reviewr", True), ("planner", "planer", True), ("ai-reviewer", "api-reviewer", False),
+     ("tester", "testers", False), ("reviewer", "previewer", False), ("writer", "waiter", False)],
+)  # fmt: skip
+def test_names_that_differ_by_a_letter_inside_a_word(tmp_path: Path, one: str, other: str, alike: bool):
+    files = {f".claude/agents/{name}.md": definition(name, "Read") for name in (one, other)}
+    assert bool(of(looked(tmp_path, files), "look-alike-names")) is alike
+
+
+@pytest.mark.parametrize(
+    ("cell", "count"), [("exclusive", 1), ("✅ (only)", 1), ("✅ (only in `docs/`)", 0), ("✅ (only for docs)", 0)]
+)
+def test_only_in_a_folder_is_no_claim_to_be_the_only_one(tmp_path: Path, cell: str, count: int):
+    rows = f"| mender | ✅ | {cell} | ❌ |\n| finder | ✅ | ✅ | ❌ |\n"
+    page = f"# Agents\n\n| Agent | Read | Edit | Bash |\n|---|---|---|---|\n{rows}"
+    assert len(of(looked(tmp_path, {"docs/a.md": page}), "only-and-more")) == count
+
+
+def test_a_number_that_is_only_typical(tmp_path: Path):
+    files = {f".claude/agents/{name}.md": definition(name, "Read") for name in ("mender", "finder", "keeper")}
+    page = "# Agents\n\nA team {} has 7 agents.\n"
+    assert not of(looked(tmp_path, {**files, "docs/agents.md": page.format("typically")}), "count-mismatch")

@@ -49,7 +49,13 @@ def out_json(value: Any) -> None:
     """A value for programs, indented, on stdout."""
     import msgspec  # here: for the same reason
 
-    write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+    try:
+        data = msgspec.json.format(msgspec.json.encode(value), indent=2)
+    except UnicodeEncodeError:  # the name of a file that is no UTF-8: `\udcff`, as Python and JSON escape it
+        import json
+
+        data = json.dumps(msgspec.to_builtins(value), indent=2).encode()
+    write(data + b"\n")
 
 
 def write(data: bytes) -> None:

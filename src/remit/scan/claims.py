@@ -52,12 +52,12 @@ _READS = re.compile(
 _CHANGES = re.compile(r"\b(?:modif|edit|chang|alter|touch|writ|creat)", re.IGNORECASE)
 _ELSEWHERE = (
     # "changes no file" and "read-only agent" in other languages
-    r"kein(?:en|erlei)? Schreibzugriff|\b(?:(?:ver)?ändert|bearbeitet|schreibt|modifiziert) (?:(?:niemals|nie) (?:eine )?|keine(?:rlei)? )Datei(?:en)?\b"
-    r"|\b(?:niemals|nie|keine) Dateien (?:zu )?(?:(?:ver)?ändern|schreiben|bearbeiten)|\bnur lesende[rn]? (?:Agent|Prüfer)",
-    r"\b(?:no|nunca|jamás) (?:modifica|edita|escribe|cambia|crea)r? (?:ning[uú]n |los |ni un )?(?:archivos?|ficheros?|nada)\b|\bsin (?:modificar|editar|cambiar) (?:ning[uú]n )?(?:archivos?|ficheros?|nada)\b"
-    r"|\bagente de s[oó]lo lectura\b",
-    r"\b(?:não|nunca|jamais) (?:modifica|edita|altera|escreve|muda|cria)r? (?:nenhum |os )?(?:arquivos?|ficheiros?|nada)\b|\bsem (?:modificar|editar|alterar) (?:nenhum )?(?:arquivos?|ficheiros?|nada)\b"
-    r"|\bagente (?:de )?(?:somente|apenas) leitura\b",
+    r"kein(?:en|erlei)? Schreibzugriff|\b(?:(?:ver)?ändert|bearbeitet|schreibt|modifiziert) (?:(?:niemals|nie) (?:eine )?|keine(?:rlei)? )Datei(?:en)?\b",
+    r"\b(?:niemals|nie|keine) Dateien (?:zu )?(?:(?:ver)?ändern|schreiben|bearbeiten)|\bnur lesende[rn]? (?:Agent|Prüfer)",
+    r"\b(?:no|nunca|jamás) (?:modifica|edita|escribe|cambia|crea)r? (?:ning[uú]n |los |ni un )?(?:archivos?|ficheros?|nada)\b|\bsin (?:modificar|editar|cambiar) (?:ning[uú]n )?(?:archivos?|ficheros?|nada)\b",
+    r"\bagente de s[oó]lo lectura\b",
+    r"\b(?:não|nunca|jamais) (?:modifica|edita|altera|escreve|muda|cria)r? (?:nenhum |os )?(?:arquivos?|ficheiros?|nada)\b|\bsem (?:modificar|editar|alterar) (?:nenhum )?(?:arquivos?|ficheiros?|nada)\b",
+    r"\bagente (?:de )?(?:somente|apenas) leitura\b",
     r"\bn[e'’] ?(?:modifie|change|édite|écrit|altère|touche)[sz]? (?:jamais|aucun|pas de fichiers?|rien)\b|\bsans (?:modifier|changer|éditer|toucher) (?:aucun|de) fichiers?\b|\bagent (?:en )?lecture seule\b",
     r"\bnon (?:modifica|cambia|scrive) (?:mai|nessun|alcun) file\b|\bagente (?:di |in )?sola lettura\b",
     r"\bне (?:изменяет|меняет|редактирует|пишет|правит) (?:никакие |никаких )?(?:файлы|файлов|файла)\b|\bагент только для чтения\b",

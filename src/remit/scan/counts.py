@@ -9,6 +9,7 @@ from functools import cache
 
 import msgspec
 
+from remit.scan.markdown import is_rule
 from remit.scan.model import Place
 from remit.scan.vocabulary import bare, is_heading, section, tokens, words
 
@@ -40,7 +41,6 @@ _POINTS = re.compile(
 )
 """What names, right behind a number and its noun, where that lies: "3 servers (see `.mcp.json`)"."""
 _MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
-_ROW = re.compile(r"^\s*\|?\s*(?:\|?\s*:?-+:?\s*)+\|?\s*$")
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,3}[.)])\s+(\S.*)$")
 _NAME = re.compile(r"\W*(?:\*\*|`|\[|@|/)\S|\W*[\w/.-]+(?: [\w/.-]+){0,2}$")
 _ARGUMENTS = re.compile(r"\s+(?:[\[<{-].*|[A-Z]+)$")
@@ -414,7 +414,7 @@ def listed_after(rows: Sequence[str], at: int, kind: str = "agents") -> frozense
             break
         if line.lstrip().startswith(("```", "~~~")):
             return frozenset()
-        if "|" in line and row + 1 < len(rows) and "-" in rows[row + 1] and _ROW.match(rows[row + 1][:_LONGEST]):
+        if "|" in line and row + 1 < len(rows) and is_rule(rows[row + 1][:_LONGEST]):
             end = row + 2
             while end < len(rows) and "|" in rows[end]:
                 end += 1

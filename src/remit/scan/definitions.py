@@ -16,9 +16,10 @@ from remit.scan.names import is_blank
 from remit.scan.vocabulary import Layout, capability, layouts, split_scope, tokens, words
 
 _NAMED_FOR_IT = re.compile(r"(?:^|/)\.github/(?:.+/)?[^/]+\.(?:agent|chatmode)\.md$")
+_HIDDEN = "|".join(sorted(re.escape(one) for one in words("team_folders", "") if one.startswith(".")))
 _ARCHIVED = re.compile(
     r"/(?:agents?|chatmodes)/(?:[^/]+/)*[_.]?(?:archived?|archives|deprecated|backup|old)/"
-    r"|/[_.]?(?:archived?|archives|deprecated|legacy|backups?|old)/(?:[^/]+/)*\.(?:claude|github|vscode|opencode|gemini|cursor|codex)/",
+    rf"|/[_.]?(?:archived?|archives|deprecated|legacy|backups?|old)/(?:[^/]+/)*(?:{_HIDDEN})/",
     re.IGNORECASE,
 )
 _EVERYTHING = frozenset({"*", "all", "inherit"})

@@ -93,7 +93,7 @@ def read_markdown(text: str, first: int = 1) -> Document:
             document.headings.append(Line(heading[2], line, tuple(name for _, name in above), False))
             at += 1
             continue
-        if "|" in plain and at + 1 < len(rows) and _is_rule(_QUOTE.sub("", rows[at + 1][:LONGEST])):
+        if "|" in plain and at + 1 < len(rows) and is_rule(_QUOTE.sub("", rows[at + 1][:LONGEST])):
             table, at = _table(rows, at, first, headings)
             document.tables.append(table)
             continue
@@ -105,7 +105,8 @@ def read_markdown(text: str, first: int = 1) -> Document:
     return document
 
 
-def _is_rule(line: str) -> bool:
+def is_rule(line: str) -> bool:
+    """Whether a line is the one between a table's head and its rows."""
     return "-" in line and "|" in line and len(line) < 4000 and _RULE.fullmatch(line) is not None
 
 

@@ -34,7 +34,7 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _DENIED_AFTER = re.compile(
-    r"\s*(?:is |are )?[:=]?\s*(?:denied|deny|forbidden|blocked|disallowed|prohibited|disabled|not allowed|not available|verboten|prohibido|interdit|false)$",
+    r"(?<!\s)\s*(?:(?:is|are) )?(?:[:=]\s*)?(?:denied|deny|forbidden|blocked|disallowed|prohibited|disabled|not allowed|not available|verboten|prohibido|interdit|false)$",
     re.IGNORECASE,
 )
 _MODAL = re.compile(

@@ -419,14 +419,19 @@ def _documents_differ(agent: Agent) -> Iterator[Finding]:
     )
     for at, (one, first) in enumerate(papers):
         for other, second in papers[at + 1 :]:
-            only = [e.tool for key, e in first.items() if key not in second and e.mark is Mark.YES]
-            more = [e.tool for key, e in second.items() if key not in first and e.mark is Mark.YES]
+            only = [e.tool for key, e in first.items() if key not in second and e.mark is Mark.YES and _tells(other, e)]
+            more = [e.tool for key, e in second.items() if key not in first and e.mark is Mark.YES and _tells(one, e)]
             shared = 2 * len(first.keys() & second.keys()) >= min(len(first), len(second))
             known = all(capability(e.tool) != "unknown" for e in (*first.values(), *second.values()))
             if shared and known and (only or more):
                 text = f"two tables give it different tools: {listing([*only, *more])} in one of them only"
                 yield finding("tables-differ/agent", text, one.place, other.place, agent=agent.name)
                 break
+
+
+def _tells(paper: Account, entry: Entry) -> bool:
+    """Whether a table that does not grant a tool denies it: one of marks does so only where the tool has a place."""
+    return not paper.marks or any(tool_key(one.tool) == tool_key(entry.tool) for one in paper.entries)
 
 
 def _distinct(papers: Iterable[Account]) -> list[tuple[Account, dict[str, Entry]]]:

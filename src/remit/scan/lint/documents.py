@@ -35,7 +35,9 @@ _ONLY = re.compile(r"\b([a-z][\w -]{2,40}?) only\b", re.IGNORECASE)
 _SOLE = re.compile(
     r"^(?i:only) (?:the )?([\w-]+(?: [A-Z][\w-]+)?)s? ((?:can |may |is allowed to )?[a-z][\w -]{2,40})[.;]?$"
 )
-_EXCLUSIVE = re.compile(r"^(?:exclusive|exclusively|only|sole|alone)\b", re.IGNORECASE)
+_EXCLUSIVE = re.compile(
+    r"^(?:(?:exclusive|exclusively|sole|alone)\b|only$)", re.IGNORECASE
+)  # "only in docs/" is a scope
 _AROUND = frozenset(
     {"can", "may", "is", "allowed", "to", "use", "uses", "run", "runs", "call", "calls", "the", "a", "an"}
 )

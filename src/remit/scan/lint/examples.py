@@ -24,7 +24,8 @@ _CALLER = re.compile(r"\b[A-Z]\w*\.([A-Z][A-Z0-9_]{2,60})\b")
 _GROUP = re.compile(r"^[ \t]*[-*][ \t]+`?(\w{2,40})`?:[ \t]*(\d{1,3}) tools?[ \t]*$", re.MULTILINE)
 _TAGGED = re.compile(r"^[ \t]*[-*][ \t]+`?[\w./-]{2,60}`?[ \t]+\((\w{2,40})/", re.MULTILINE)
 _WRONG = re.compile(
-    r"❌|🚫|\b(?:incorrect|wrong|bad|anti-?patterns?|mistakes?|don['’]ts?|do not|avoid|never|invalid|insecure|falsch\w*|incorrect[oa]s?|errad[oa]s?"
+    r"❌|🚫|\b(?:incorrect|wrong|bad|anti-?patterns?|mistakes?|don['’]ts?|do not|avoid|never|invalid|insecure"
+    r"|falsch\w*|incorrect[oa]s?|errad[oa]s?"
     r"|mauvais\w*)\b|错误|反例|잘못|間違",
     re.IGNORECASE,
 )

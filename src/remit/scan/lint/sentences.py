@@ -1,4 +1,4 @@
-"""Sentences of a document against its own lists, tables and code: "… only", "no shell for fixers", "status: planned"."""
+"""Sentences of a document against its own lists, tables and code: "no shell for fixers", "status: planned"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from remit.scan.names import parts_of
 from remit.scan.vocabulary import bare, capability
 
 _NONE_FOR = re.compile(
-    r"\bno (?P<kind>shell|bash|terminal|write|edit|network|internet|web)(?: (?:access|tools?))? for (?:all |any )?(?P<group>[A-Z][\w-]{2,40})s\b",
+    r"\bno (?P<kind>shell|bash|terminal|write|edit|network|internet|web)(?: (?:access|tools?))?"
+    r" for (?:all |any )?(?P<group>[A-Z][\w-]{2,40})s\b",
     re.IGNORECASE,
 )
 _ONLY = re.compile(r"\bonly\W*$", re.IGNORECASE)

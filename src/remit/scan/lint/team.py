@@ -176,6 +176,18 @@ def _look_alikes(agents: Sequence[Agent]) -> Iterator[Finding]:
             swapped = key[:at] + key[at + 1] + key[at] + key[at + 2 :]
             if swapped != key and swapped in by_key and key < swapped and key[at : at + 2].isalpha():
                 yield _alike(agent, by_key[swapped], "differ by two letters that are swapped")
+        for at in range(1, len(key) - 1):
+            less = key[:at] + key[at + 1 :]
+            if less in by_key and _misses(key, less, at):
+                yield _alike(by_key[less], agent, "differ by one letter inside a word")
+                break
+
+
+def _misses(long: str, short: str, at: int) -> bool:
+    """Whether a letter inside a long word was left out: `reviewr`, `planer`."""
+    start = max(long.rfind("-", 0, at) + 1, 0)
+    word = long[start:].partition("-")[0]
+    return word.isalpha() and len(word) > 6 and start < at < start + len(word) - 1 and short != long
 
 
 def _alike(one: Agent, other: Agent, how: str) -> Finding:
