@@ -158,8 +158,10 @@ def test_an_option_brings_more_than_the_paths_limit(root, command):
             [*(f"git -C {folder} log -1 main" for folder in ("docs", "src", ".")), "git -C src/sub show file -- c"]
         ),
         "; ".join(
-            [*(f"git -C {at} log -1 main" for at in ("docs", ".git/..", "src", "src/.."))]
-            + ["git -C src/sub show file -- c"]
+            [
+                *(f"git -C {at} log -1 main" for at in ("docs", ".git/..", "src", "src/..")),
+                "git -C src/sub show file -- c",
+            ]
         ),
         "for at in docs src src/sub docs/.. tests x; do git -C $at log -1 main; done; git -C z show file -- c",
     ],

@@ -207,8 +207,10 @@ TABLE = "# x\n\n| Agent | Hands off to |\n|---|---|\n"
             f"{TABLE}| lead | reviewer |\n| coder | tester |\n| tester | lead |\n| reviewer | lead, coder |\n",
             "x",
             [
-                f"{APART} `lead`: `reviewer` in the text only, `coder`, `tester` in the head only; "
-                "`reviewer`: `coder` in the text only"
+                (
+                    f"{APART} `lead`: `reviewer` in the text only, `coder`, `tester` in the head only; "
+                    "`reviewer`: `coder` in the text only"
+                )
             ],
         ),
         ("# Agent handoffs\n\n- @lead → @coder → @tester\n", "x", []),

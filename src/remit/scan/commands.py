@@ -1,4 +1,4 @@
-"""Commands that a text rules out ("never merge pull requests") and the patterns of a definition that let them through."""
+"""Commands that a text rules out ("never merge pull requests"), and patterns of a definition that let them through."""
 
 from __future__ import annotations
 
@@ -31,21 +31,26 @@ class Ban(msgspec.Struct, frozen=True):
 @cache
 def _banned() -> re.Pattern[str]:
     verbs = "|".join(re.escape(verb) for verb in section("commands"))
-    things = r"(?:any |the |its |your |their |all )?(?:prs?|pull requests?|code|anything|changes|branch(?:es)?|commits?|mrs?|merge requests?|packages?)"
+    things = (
+        r"(?:any |the |its |your |their |all )?"
+        r"(?:prs?|pull requests?|code|anything|changes|branch(?:es)?|commits?|mrs?|merge requests?|packages?)"
+    )
     list_of = (
         rf"(?:(?:{verbs}|create|edit|modify|delete|approve)(?:\s+{things})?(?:,\s*(?:or\s+)?|\s+or\s+|\s+and\s+|/))*"
     )
     return re.compile(
         r"(?:(?P<none>\bno (?:sub-?)?agents? (?:(?:may|can|should|must|will|ever)\s+){0,2})"
         r"|(?P<who>\b(?:ai|(?:the |all |this )?(?:ai )?(?:sub-?)?agents?|you|it)\s+(?:[\w ]{1,30}\b(?:but|and)\s+)?)?"
-        r"(?<![\w-])(?:(?:do|does|must|may|can|will|shall|should)\s+not(?:\s+ever)?|(?:must |should |will |may |can )?never|cannot|can['’]t|don['’]t|doesn['’]t|won['’]t)\s+)"
+        r"(?<![\w-])(?:(?:do|does|must|may|can|will|shall|should)\s+not(?:\s+ever)?"
+        r"|(?:must |should |will |may |can )?never|cannot|can['’]t|don['’]t|doesn['’]t|won['’]t)\s+)"
         rf"{list_of}(?P<verb>{verbs})s?(?:\s+{things})?{_ENDS}",
         re.IGNORECASE,
     )
 
 
 _EXCEPTED = re.compile(
-    r"\b(?:unless|until|without|except|if|when|while|before|directly|only|main|master|example|should|prefer|by default|first|yet|automatically|auto-)\b|\?",
+    r"\b(?:unless|until|without|except|if|when|while|before|directly|only|main|master|example|should|prefer|by default"
+    r"|first|yet|automatically|auto-)\b|\?",
     re.IGNORECASE,
 )
 

@@ -77,7 +77,8 @@ _TEAM_FILE = re.compile(
     re.IGNORECASE,
 )
 _OF_AGENTS = re.compile(
-    rb"agent_id|tools_allowed|^[ ]{0,6}[\"']?(?:sub-?)?(?:agents?|roles?|team|crew|members|permissions)[\"']?:[ ]*(?:#.*)?$",
+    rb"agent_id|tools_allowed"
+    rb"|^[ ]{0,6}[\"']?(?:sub-?)?(?:agents?|roles?|team|crew|members|permissions)[\"']?:[ ]*(?:#.*)?$",
     re.MULTILINE,
 )
 """What a YAML file has at the least, if it says something of agents."""

@@ -1,4 +1,4 @@
-"""What a definition says that its agent works with: skills, commands and other agents, in its head and under headings."""
+"""What a definition says that its agent works with: skills, commands and agents, in its head and under headings."""
 
 from __future__ import annotations
 
