@@ -147,7 +147,7 @@ class _Drafting(msgspec.Struct):
         hosts = {one.host for one in agent.accounts if one.kind is not Kind.SETTINGS}
         found = [one for one in self.settings if one.host in hosts or pack_of_host(one.host or "") == pack]
         own = [one for one in agent.accounts if one.kind in _HOSTS_OWN]
-        return [over(one, own) for one in found]
+        return [left for one in found for left in over(one, own)]
 
     def settings_of(self, pack: str) -> list[Account]:
         """The settings for the session: those of the pack's own host, else what others say, in its tools."""
@@ -728,6 +728,10 @@ class _Writing:
                 tool,
             )
             return Rule(tool, place)
+        if looks and any(_only_looks(one) for one in self.agent.accounts if one is not self.own):
+            text = f"left out: limited to “{shown(limit.scope, 60)}”, and another definition only reads ({place})"
+            self.section.ask("are limited in two ways that differ; the tool is left out", text, tool)
+            return None
         runs = runs_of(commands_of(limit.scope, whole=limit.whole))
         if runs and shell_argument(tool, self.pack or "") is not None:
             return Rule(tool, place, runs=tuple(runs), host=self.own.host if limit.whole else None)
@@ -765,6 +769,13 @@ class _Writing:
             self.section.never_to += _kept_from(spoken, self.drafting.names)
             self.section.takes += [rule for rule in found if not rule.runs or self.section.may_run(rule)]
             self.section.drop()
+
+
+def _only_looks(account: Account) -> bool:
+    """Whether a definition only reads, and limits its shell to no commands of its own."""
+    limited = any(capability(one.tool) == "shell" and one.scope for one in account.allowed())
+    only = account.read_only is not None or account.gated
+    return account.kind is Kind.DEFINITION and only and not limited
 
 
 def _unequal(pack: str) -> str:
