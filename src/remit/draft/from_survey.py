@@ -453,6 +453,8 @@ class _Writing:
         self.section, self.agent, self.pack, self.drafting = section, agent, pack, drafting
         self.own = source_of(agent)
         self.foreign: list[Granted] = []
+        self.words: dict[str, dict[str, bool]] = {}
+        """By tool, the words that grant it, and whether each does so without a limit."""
         self.used: set[str] = set()
         """Tools of other hosts that became one of this."""
         self.looks = _READ_ONLY if claims_to_look(agent) else None
@@ -479,6 +481,7 @@ class _Writing:
                 self._grant(Rule(tool, self.own.place, scope, _READING), "shell", Limit(None, self.own.place))
         for entry in entries:
             self._add(entry)
+        self._hold()
         self._translate()
         self._take()
         if not self.section.rules and entries:
@@ -517,9 +520,17 @@ class _Writing:
             granted = Granted(entry.tool, limit.scope, limit.place, self.own.host, limit.whole)
             self.foreign.append(granted)
         for tool in tools:
+            words = self.words.setdefault(tool, {})
+            words[tool_key(entry.tool)] = words.get(tool_key(entry.tool), False) or limit.scope is None
             rule = self._rule(tool, kind, limit, note)
             if rule is not None:
                 self._grant(rule, kind, limit)
+
+    def _hold(self) -> None:
+        """A tool that two words mean has the limit of either: `Edit` is also a word for what `Write` may do in a folder
+        only."""
+        limited = {tool for tool, words in self.words.items() if not all(words.values())}
+        self.section.rules = [rule for rule in self.section.rules if not rule.whole or rule.tool not in limited]
 
     def _tools(self, entry: Entry) -> Sequence[str]:
         """The tools of the pack that a name means, if its host's tools are those of the pack."""
@@ -773,7 +784,8 @@ class _Writing:
 
 def _only_looks(account: Account) -> bool:
     """Whether a definition only reads, and limits its shell to no commands of its own."""
-    limited = any(capability(one.tool) == "shell" and one.scope for one in account.allowed())
+    shells = [one for one in account.allowed() if capability(one.tool) == "shell"]
+    limited = bool(shells) and all(one.scope for one in shells)
     only = account.read_only is not None or account.gated
     return account.kind is Kind.DEFINITION and only and not limited
 

@@ -182,4 +182,4 @@ def _without_stars(glob: str) -> list[str]:
     for part in re.split(r"(?<![*/])(\*)(?!\*)|(?<!\*)(\*)(?![*/])", glob):
         if part is not None:
             found = [f"{head}{tail}" for head in found for tail in ((part, "") if part == "*" else (part,))]
-    return [one for one in found if one.strip("/")]
+    return [one.rstrip("/") for one in found if one.strip("/")]
