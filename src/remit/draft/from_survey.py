@@ -16,11 +16,11 @@ from remit.draft.equivalents import Equal, Granted, beside, looking, meanings, n
 from remit.draft.from_tools import Served, names_served
 from remit.draft.history import judged
 from remit.draft.in_order import over
-from remit.draft.limits import commands_of, globs_of, program_of, runs_of, scope_loads, sites_of, skills_of
+from remit.draft.limits import commands_of, globs_of, is_looking, program_of, runs_of, scope_loads, sites_of, skills_of
 from remit.draft.model import CONFINE, CONFINEMENT, TO_DECIDE, Draft, quoted
 from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, skill_argument, tools_for, writing_call
 from remit.draft.said import Said, Scope, is_said, said
-from remit.draft.taken import Rule, allowed_runs, meant, takes
+from remit.draft.taken import DENIES, Rule, allowed_runs, meant, takes
 from remit.draft.terms import key_of_line, terms_of
 from remit.forms.texts import plain
 from remit.model.errors import PolicyError
@@ -118,7 +118,17 @@ class Section(msgspec.Struct):
         globs = rule.values if rule.part == "path" else ["**"]
         return denials[0] if denials and all(denied.includes(Glob.parse(glob)) for glob in globs) else None
 
-    def may_run(self, rule: Rule) -> bool:
+    def kept(self, rule: Rule) -> Rule | None:
+        """What is left of a denial or a question, if it is about anything that the agent may do. Commands that only
+        look are all understood: there, what its host denies is denied."""
+        if not rule.runs or self._may_run(rule):
+            return rule
+        looks = any(one.tool == rule.tool and one.scope == _LOOKING for one in self.rules)
+        if not looks or not any(map(is_looking, rule.runs)):
+            return None
+        return msgspec.structs.replace(rule, ask=False) if rule.note is not None and DENIES in rule.note else rule
+
+    def _may_run(self, rule: Rule) -> bool:
         """Whether the agent may run any of the commands that a rule is about: it says nothing about others."""
         mine = [one for one in self.rules if one.tool == rule.tool]
         programs = {program_of(run) for run in rule.runs}
@@ -778,7 +788,7 @@ class _Writing:
             spoken = (*self.settings, *(one for one in self.agent.accounts if one.kind in _HOSTS_OWN))
             found = takes(spoken, held, self.pack, self.drafting.left)
             self.section.never_to += _kept_from(spoken, self.drafting.names)
-            self.section.takes += [rule for rule in found if not rule.runs or self.section.may_run(rule)]
+            self.section.takes += [kept for rule in found if (kept := self.section.kept(rule)) is not None]
             self.section.drop()
 
 
