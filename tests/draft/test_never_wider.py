@@ -507,10 +507,11 @@ def calls(agent: str, packs: frozenset[str]) -> Iterator[tuple[Call, Act]]:
     for pack, tools in ELSEWHERE.items():
         for path in PATHS if pack in packs else ():
             full = f"/work/{path}"
-            read, write, edit, _ = tools
+            read, write, change, _ = tools
             yield Call(agent, read[0], {read[1]: full}), Act(("read",), path, read[0])
             yield Call(agent, write[0], {write[1]: full, write[2]: ""}), Act(("create", "edit"), path, write[0])
-            yield Call(agent, edit[0], {edit[1]: full, edit[2]: "a", edit[3]: "b"}), Act(("edit",), path, edit[0])
+            changes = {change[1]: full, change[2]: "a", change[3]: "b"}
+            yield Call(agent, change[0], changes), Act(("edit",), path, change[0])
         for line in COMMANDS if pack in packs else ():
             yield Call(agent, tools[3][0], {"command": line}), Act(("run",), line, tools[3][0])
     for path in PATHS if "vscode" in packs else ():

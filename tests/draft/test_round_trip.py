@@ -78,13 +78,13 @@ SAYABLE = st.fixed_dictionaries({"path": GLOBS}), st.fixed_dictionaries({"shell"
 def policies(draw: st.DrawFn, *, sayable: bool) -> dict[str, Any]:
     """A policy; with `sayable`, only of what a document can say: tools, globs and commands."""
     pack = draw(st.sampled_from(sorted(PACKS)))
-    looks, writes, shells, others = PACKS[pack]
+    looks, writes, shells, further = PACKS[pack]
     names = draw(
         st.lists(st.sampled_from(("scout", "smith", "code-judge", "Lead")), min_size=1, max_size=4, unique=True)
     )
     agents: dict[str, Any] = {}
     for name in names:
-        may: list[Any] = [tool for tool in (*looks, *others) if draw(st.booleans())]
+        may: list[Any] = [tool for tool in (*looks, *further) if draw(st.booleans())]
         for tool in writes:
             limit = draw(st.sampled_from(("none", "whole", "paths")))
             may += [] if limit == "none" else [tool] if limit == "whole" else [{tool: draw(SAYABLE[0])}]

@@ -704,10 +704,12 @@ class _Writing:
         asked = [msgspec.structs.replace(rule, scope=scope.written(), ask=True) for scope in found.asks]
         denied = [msgspec.structs.replace(rule, scope=scope.written()) for scope in found.never]
         self.section.takes += [*asked, *denied]
-        *more, last = [msgspec.structs.replace(rule, scope=scope.written()) for scope in found.may] or [None]
-        for one in more:
+        if not found.may:
+            return None
+        granted = [msgspec.structs.replace(rule, scope=scope.written()) for scope in found.may]
+        for one in granted[1:]:
             self._grant(one, kind, limit)
-        return last
+        return granted[0]
 
     def _recorded(self, found: Said) -> bool:
         """Whether the agent may have what a limit says of all its tools: there is one line of each kind."""

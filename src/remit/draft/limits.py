@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Set
 from functools import cache
+from typing import Any
 
 import msgspec
 
@@ -110,8 +111,9 @@ def _forms(program: str, rest: list[str]) -> Iterator[str]:
 def is_looking(run: str) -> bool:
     """Whether an entry of `run` is about commands that only look, which a scope of `inspect` and `git-read` admits."""
     program, *rest = _MARKS.sub(" ", run).split()
-    for entry in (entry for name in LOOKING for entry in programs().sets[name]):
-        known = {entry: {}} if isinstance(entry, str) else entry
+    entries: list[Any] = [entry for name in LOOKING for entry in programs().sets[name]]
+    for entry in entries:
+        known: dict[str, dict[str, list[str]]] = {entry: {}} if isinstance(entry, str) else entry
         if program in known:
             subs = known[program].get("sub")
             return subs is None or not rest or any(f"{' '.join(rest)} ".startswith(f"{sub} ") for sub in subs)
