@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -185,6 +186,7 @@ GEMINI = (
     token("Bash", "run"),
     token("edit/createFile", "create"),
 )
+GIT = token("run_shell_command(git)", "run", holds=begins("git"))
 DENIED = (
     token("Bash", "run"),
     token("Write", "create"),
@@ -207,6 +209,8 @@ class Source:
     everything: bool = False
     grants: list[Token] = field(default_factory=list)
     refuses: list[Token] = field(default_factory=list)
+    answers: list[tuple[str, Any]] = field(default_factory=list)
+    """What OpenCode is told of tools, in its order."""
     changes: bool = True
     """Whether the agent may change anything at all."""
     tells: frozenset[str] = frozenset(("read", "search", "create", "edit", "run", "fetch"))
@@ -220,6 +224,8 @@ class Source:
         return all(self._allows_one(word, target, act.tool) for target in targets)
 
     def _allows_one(self, word: str, target: str, tool: str) -> bool:
+        if any(word in words and _refused(name, self.answers)(target) for name, words in OPENCODE.items()):
+            return False
         if any(tool == one.text or (word in one.words and one.holds(target)) for one in self.refuses):
             return False
         scoped = any(word in one.words and "(" in one.text and one.holds(target) for one in self.grants)
@@ -240,29 +246,40 @@ class Repository:
 
 @st.composite
 def answered(draw: st.DrawFn) -> tuple[str, Source]:
-    """The text of a definition for OpenCode: what it answers for tools, by pattern or not."""
-    source, lines = Source(everything=True), []
-    for tool, words in OPENCODE.items():
-        form = draw(st.sampled_from(("none", "none", "allow", "deny", "ask", "patterns")))
-        answer: dict[str, str] = {}
+    """The text of a definition for OpenCode: what it answers for tools, by pattern or not, and its answers."""
+    rules = draw(permissions())
+    lines = [f"  {json.dumps(key)}: {json.dumps(answer)}" for key, answer in rules.items()]
+    head = "permission:\n" + "\n".join(lines) + "\n" if lines else ""
+    text = f"---\ndescription: Works.\nmode: subagent\n{head}---\nDo the work.\n"
+    return text, Source(everything=True, answers=list(rules.items()))
+
+
+@st.composite
+def permissions(draw: st.DrawFn) -> dict[str, Any]:
+    """What OpenCode is told of tools, in the order in which it counts: names of tools, and patterns of names."""
+    rules: dict[str, Any] = {}
+    for tool in draw(st.permutations((*OPENCODE, "*", "web*", "e*"))):
+        form = draw(st.sampled_from(("none", "none", "none", "allow", "deny", "ask", "patterns")))
         if form == "patterns" and tool in PATTERNS:
             patterns = draw(st.lists(st.sampled_from(("*", *PATTERNS[tool])), min_size=1, max_size=4, unique=True))
-            answer = {pattern: draw(st.sampled_from(("allow", "ask", "deny"))) for pattern in patterns}
-            lines.append(f"  {tool}: {json.dumps(answer)}")
+            rules[tool] = {pattern: draw(st.sampled_from(("allow", "ask", "deny"))) for pattern in patterns}
         elif form in ("allow", "deny", "ask"):
-            answer = {"*": form}
-            lines.append(f"  {tool}: {form}")
-        source.refuses.append(Token(f"({tool})", frozenset(words), _refused(tool, answer)))
-    head = "permission:\n" + "\n".join(lines) + "\n" if lines else ""
-    return f"---\ndescription: Works.\nmode: subagent\n{head}---\nDo the work.\n", source
+            rules[tool] = form
+    return rules
 
 
-def _refused(tool: str, answer: dict[str, str]) -> Callable[[str], bool]:
-    """Whether the host asks or denies: the last pattern that matches says it; what none matches is not known."""
+def _refused(tool: str, answers: list[tuple[str, Any]]) -> Callable[[str], bool]:
+    """Whether the host asks or denies: the last answer that matches says it; what none matches is not known."""
 
     def refused(target: str) -> bool:
         holds = PATTERNS.get(tool, {})
-        found = [given for pattern, given in answer.items() if pattern == "*" or holds[pattern](target)]
+        found = [
+            given
+            for key, answer in answers
+            if fnmatch.fnmatchcase(tool, key)
+            for pattern, given in (answer.items() if isinstance(answer, dict) else (("*", answer),))
+            if pattern == "*" or holds[pattern](target)
+        ]
         return bool(found) and found[-1] != "allow"
 
     return refused
@@ -349,6 +366,16 @@ def repositories(draw: st.DrawFn) -> Repository:
                 text, source = draw(definitions(COPILOT, name))
                 found.files[f"{place}.github/agents/{key}.agent.md"] = text
                 found.sources.setdefault(key, []).append(source)
+    if layout == "opencode" and draw(st.booleans()):
+        rules = draw(permissions())
+        found.files["opencode.json"] = json.dumps({"permission": rules}, indent=1)
+        for source in (one for sources in found.sources.values() for one in sources):
+            source.answers[:0] = rules.items()  # an agent's own come after them
+    if layout == "gemini" and draw(st.booleans()):
+        core = draw(st.lists(st.sampled_from((*GEMINI, GIT)), min_size=1, max_size=4, unique_by=lambda one: one.text))
+        found.files[".gemini/settings.json"] = json.dumps({"tools": {"core": [one.text for one in core]}})
+        for sources in found.sources.values():
+            sources.append(Source(grants=core))
     if draw(st.booleans()) and layout == "claude":
         denied = draw(st.lists(st.sampled_from(DENIED), max_size=3, unique_by=lambda one: one.text))
         asked = draw(st.lists(st.sampled_from(DENIED), max_size=2, unique_by=lambda one: one.text))
@@ -480,10 +507,11 @@ def calls(agent: str, packs: frozenset[str]) -> Iterator[tuple[Call, Act]]:
     for pack, tools in ELSEWHERE.items():
         for path in PATHS if pack in packs else ():
             full = f"/work/{path}"
-            read, write, edit, _ = tools
+            read, write, change, _ = tools
             yield Call(agent, read[0], {read[1]: full}), Act(("read",), path, read[0])
             yield Call(agent, write[0], {write[1]: full, write[2]: ""}), Act(("create", "edit"), path, write[0])
-            yield Call(agent, edit[0], {edit[1]: full, edit[2]: "a", edit[3]: "b"}), Act(("edit",), path, edit[0])
+            changes = {change[1]: full, change[2]: "a", change[3]: "b"}
+            yield Call(agent, change[0], changes), Act(("edit",), path, change[0])
         for line in COMMANDS if pack in packs else ():
             yield Call(agent, tools[3][0], {"command": line}), Act(("run",), line, tools[3][0])
     for path in PATHS if "vscode" in packs else ():

@@ -78,13 +78,13 @@ SAYABLE = st.fixed_dictionaries({"path": GLOBS}), st.fixed_dictionaries({"shell"
 def policies(draw: st.DrawFn, *, sayable: bool) -> dict[str, Any]:
     """A policy; with `sayable`, only of what a document can say: tools, globs and commands."""
     pack = draw(st.sampled_from(sorted(PACKS)))
-    looks, writes, shells, others = PACKS[pack]
+    looks, writes, shells, further = PACKS[pack]
     names = draw(
         st.lists(st.sampled_from(("scout", "smith", "code-judge", "Lead")), min_size=1, max_size=4, unique=True)
     )
     agents: dict[str, Any] = {}
     for name in names:
-        may: list[Any] = [tool for tool in (*looks, *others) if draw(st.booleans())]
+        may: list[Any] = [tool for tool in (*looks, *further) if draw(st.booleans())]
         for tool in writes:
             limit = draw(st.sampled_from(("none", "whole", "paths")))
             may += [] if limit == "none" else [tool] if limit == "whole" else [{tool: draw(SAYABLE[0])}]
@@ -94,7 +94,9 @@ def policies(draw: st.DrawFn, *, sayable: bool) -> dict[str, Any]:
         if not sayable:
             _more(draw, agents[name], pack)
         if "Agent" in may:
-            agents[name]["delegates_to"] = [other for other in names if other != name] or None
+            others = [other for other in names if other != name]
+            some = draw(st.lists(st.sampled_from(others), unique=True)) if others and not sayable else others
+            agents[name]["delegates_to"] = some or None
     kept = {name: {key: value for key, value in one.items() if value is not None} for name, one in agents.items()}
     found = {"remit": 1, "use": [pack], "agents": kept}
     if not sayable:
@@ -135,10 +137,23 @@ def _more(draw: st.DrawFn, agent: dict[str, Any], pack: str) -> None:
         st.builds(lambda tool, globs: {tool: {"path": globs}}, st.sampled_from((*looks, *writes)), GLOBS),
         st.builds(lambda runs: {shells[0]: {"shell": {"run": runs}}}, RUNS),
         st.sampled_from(({"effect": "network"}, {"effect": ["write", "delete"]}, {"path": "src/gen/**"})),
+        st.sampled_from(
+            (
+                {writes[0]: {"path": ["docs/**"], "when": {"environment": "prod"}}},
+                {looks[0]: {"path": ["docs/**"], "except": {"path": "docs/b/**"}}},
+            )
+        ),
     )
     agent["must_ask"] = draw(st.lists(taken, max_size=2, unique_by=str)) or None
     agent["may_not"] = draw(st.lists(taken, max_size=2, unique_by=str)) or None
     agent["locks"] = {"may": draw(GLOBS)} if draw(st.booleans()) else None
+    agent["may"] += draw(st.lists(st.sampled_from(({writes[0]: {"path": ["notes.txt"]}},)), max_size=1))
+    if pack == "claude-code":
+        agent["may"] += draw(st.sampled_from(([], ["Skill"], [{"Skill": {"skill": ["pdf"]}}])))
+        agent["must_ask"] = [*(agent["must_ask"] or []), *draw(st.sampled_from(([], [{"Skill": {"skill": "deploy"}}])))]
+    agent["skills"] = draw(st.sampled_from((None, None, ["pdf"])))
+    agent["apis"] = draw(st.sampled_from((None, None, [])))
+    agent["capsule"] = draw(st.sampled_from((None, None, None, "required")))
     agent["project_code"] = draw(st.sampled_from((None, "deny")))
 
 
@@ -161,15 +176,20 @@ def calls(agent: str) -> Iterator[Call]:
     yield Call(agent, "Glob", {"pattern": "**/*.py"})
     yield Call(agent, "list_dir", {"path": "/work/src"})
     yield Call(agent, "WebFetch", {"url": "https://a.example/", "prompt": ""})
+    for skill in ("pdf", "deploy"):
+        yield Call(agent, "Skill", {"skill": skill})
     for other in ("scout", "smith"):
         yield Call(agent, "Agent", {"subagent_type": other, "prompt": "", "description": ""})
 
 
-def back(before: Rulebook, marks: str) -> Rulebook | None:
-    """What `remit init` drafts from the document that `remit docs` writes."""
+def back(before: Rulebook, marks: str, pack: str) -> Rulebook | None:
+    """What `remit init` drafts from the document that `remit docs` writes, if it takes its tools for those of the pack:
+    `read_file` alone may be another's."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "TEAM.md").write_text(written(before, marks)[0], "utf-8")
         draft = draft_from(scan(folder, today=TODAY))
+    if draft is not None and f"use: [{pack}]" not in draft.policy:
+        return None
     return build_rulebook(plain(parse(draft.policy, "draft"))) if draft is not None else None
 
 
@@ -184,7 +204,7 @@ def compared(data: dict[str, Any], marks: str) -> Iterator[tuple[str, str, dict[
         before = rulebook_of(data)
     except PolicyError:
         assume(False)
-    after = back(before, marks)
+    after = back(before, marks, data["use"][0])
     if after is None:
         return
     for agent in data["agents"]:

@@ -16,11 +16,11 @@ from remit.draft.equivalents import Equal, Granted, beside, looking, meanings, n
 from remit.draft.from_tools import Served, names_served
 from remit.draft.history import judged
 from remit.draft.in_order import over
-from remit.draft.limits import commands_of, globs_of, program_of, runs_of, scope_loads, sites_of, skills_of
+from remit.draft.limits import commands_of, globs_of, is_looking, program_of, runs_of, scope_loads, sites_of, skills_of
 from remit.draft.model import CONFINE, CONFINEMENT, TO_DECIDE, Draft, quoted
 from remit.draft.packs import host_of, of_kind, pack_for, shell_argument, skill_argument, tools_for, writing_call
 from remit.draft.said import Said, Scope, is_said, said
-from remit.draft.taken import Rule, allowed_runs, meant, takes
+from remit.draft.taken import DENIES, Rule, allowed_runs, meant, takes
 from remit.draft.terms import key_of_line, terms_of
 from remit.forms.texts import plain
 from remit.model.errors import PolicyError
@@ -118,7 +118,17 @@ class Section(msgspec.Struct):
         globs = rule.values if rule.part == "path" else ["**"]
         return denials[0] if denials and all(denied.includes(Glob.parse(glob)) for glob in globs) else None
 
-    def may_run(self, rule: Rule) -> bool:
+    def kept(self, rule: Rule) -> Rule | None:
+        """What is left of a denial or a question, if it is about anything that the agent may do. Commands that only
+        look are all understood: there, what its host denies is denied."""
+        if not rule.runs or self._may_run(rule):
+            return rule
+        looks = any(one.tool == rule.tool and one.scope == _LOOKING for one in self.rules)
+        if not looks or not any(map(is_looking, rule.runs)):
+            return None
+        return msgspec.structs.replace(rule, ask=False) if rule.note is not None and DENIES in rule.note else rule
+
+    def _may_run(self, rule: Rule) -> bool:
         """Whether the agent may run any of the commands that a rule is about: it says nothing about others."""
         mine = [one for one in self.rules if one.tool == rule.tool]
         programs = {program_of(run) for run in rule.runs}
@@ -147,7 +157,7 @@ class _Drafting(msgspec.Struct):
         hosts = {one.host for one in agent.accounts if one.kind is not Kind.SETTINGS}
         found = [one for one in self.settings if one.host in hosts or pack_of_host(one.host or "") == pack]
         own = [one for one in agent.accounts if one.kind in _HOSTS_OWN]
-        return [over(one, own) for one in found]
+        return [left for one in found for left in over(one, own)]
 
     def settings_of(self, pack: str) -> list[Account]:
         """The settings for the session: those of the pack's own host, else what others say, in its tools."""
@@ -453,6 +463,8 @@ class _Writing:
         self.section, self.agent, self.pack, self.drafting = section, agent, pack, drafting
         self.own = source_of(agent)
         self.foreign: list[Granted] = []
+        self.words: dict[str, dict[str, bool]] = {}
+        """By tool, the words that grant it, and whether each does so without a limit."""
         self.used: set[str] = set()
         """Tools of other hosts that became one of this."""
         self.looks = _READ_ONLY if claims_to_look(agent) else None
@@ -479,6 +491,7 @@ class _Writing:
                 self._grant(Rule(tool, self.own.place, scope, _READING), "shell", Limit(None, self.own.place))
         for entry in entries:
             self._add(entry)
+        self._hold()
         self._translate()
         self._take()
         if not self.section.rules and entries:
@@ -517,9 +530,17 @@ class _Writing:
             granted = Granted(entry.tool, limit.scope, limit.place, self.own.host, limit.whole)
             self.foreign.append(granted)
         for tool in tools:
+            words = self.words.setdefault(tool, {})
+            words[tool_key(entry.tool)] = words.get(tool_key(entry.tool), False) or limit.scope is None
             rule = self._rule(tool, kind, limit, note)
             if rule is not None:
                 self._grant(rule, kind, limit)
+
+    def _hold(self) -> None:
+        """A tool that two words mean has the limit of either: `Edit` is also a word for what `Write` may do in a folder
+        only."""
+        limited = {tool for tool, words in self.words.items() if not all(words.values())}
+        self.section.rules = [rule for rule in self.section.rules if not rule.whole or rule.tool not in limited]
 
     def _tools(self, entry: Entry) -> Sequence[str]:
         """The tools of the pack that a name means, if its host's tools are those of the pack."""
@@ -683,10 +704,12 @@ class _Writing:
         asked = [msgspec.structs.replace(rule, scope=scope.written(), ask=True) for scope in found.asks]
         denied = [msgspec.structs.replace(rule, scope=scope.written()) for scope in found.never]
         self.section.takes += [*asked, *denied]
-        *more, last = [msgspec.structs.replace(rule, scope=scope.written()) for scope in found.may] or [None]
-        for one in more:
+        if not found.may:
+            return None
+        granted = [msgspec.structs.replace(rule, scope=scope.written()) for scope in found.may]
+        for one in granted[1:]:
             self._grant(one, kind, limit)
-        return last
+        return granted[0]
 
     def _recorded(self, found: Said) -> bool:
         """Whether the agent may have what a limit says of all its tools: there is one line of each kind."""
@@ -728,6 +751,10 @@ class _Writing:
                 tool,
             )
             return Rule(tool, place)
+        if looks and any(_only_looks(one) for one in self.agent.accounts if one is not self.own):
+            text = f"left out: limited to “{shown(limit.scope, 60)}”, and another definition only reads ({place})"
+            self.section.ask("are limited in two ways that differ; the tool is left out", text, tool)
+            return None
         runs = runs_of(commands_of(limit.scope, whole=limit.whole))
         if runs and shell_argument(tool, self.pack or "") is not None:
             return Rule(tool, place, runs=tuple(runs), host=self.own.host if limit.whole else None)
@@ -763,8 +790,16 @@ class _Writing:
             spoken = (*self.settings, *(one for one in self.agent.accounts if one.kind in _HOSTS_OWN))
             found = takes(spoken, held, self.pack, self.drafting.left)
             self.section.never_to += _kept_from(spoken, self.drafting.names)
-            self.section.takes += [rule for rule in found if not rule.runs or self.section.may_run(rule)]
+            self.section.takes += [kept for rule in found if (kept := self.section.kept(rule)) is not None]
             self.section.drop()
+
+
+def _only_looks(account: Account) -> bool:
+    """Whether a definition only reads, and limits its shell to no commands of its own."""
+    shells = [one for one in account.allowed() if capability(one.tool) == "shell"]
+    limited = bool(shells) and all(one.scope for one in shells)
+    only = account.read_only is not None or account.gated
+    return account.kind is Kind.DEFINITION and only and not limited
 
 
 def _unequal(pack: str) -> str:

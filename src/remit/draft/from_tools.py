@@ -16,8 +16,11 @@ import msgspec
 from remit.draft.model import Draft, quoted
 from remit.model.errors import RemitError
 from remit.model.text import shown
+from remit.scan.vocabulary import mutates
 
 MOST = 1_000
+_SHARED = 4
+"""So many tools with one question are named each by itself; of more, the first."""
 _KINDS = {"string": "text", "number": "number", "integer": "number", "boolean": "flag"}
 _NAME = re.compile(r"[A-Za-z_][\w./:-]{0,127}")
 _ARGUMENT = re.compile(r"[A-Za-z_][\w-]{0,63}")
@@ -60,7 +63,8 @@ def served_tools(text: str, server: str) -> tuple[list[Served], list[str]]:
     found: list[Served] = []
     decisions: list[str] = []
     for tool in read_tools(text):
-        name = f"mcp__{server}__{tool['name']}" if not tool["name"].startswith("mcp__") else tool["name"]
+        own = f"mcp__{server}__"  # a list that a host saved has it already; another server's name is no part of it
+        name = f"{own}{tool['name'].removeprefix(own)}"
         if not _NAME.fullmatch(name):
             decisions.append(f"`{shown(name)}` left out: not a name that a policy can have")
             continue
@@ -72,14 +76,19 @@ def served_tools(text: str, server: str) -> tuple[list[Served], list[str]]:
             decisions.append(f"`{shown(name)}` is listed twice; the first is in the draft")
             continue
         hints: dict[str, Any] = given if isinstance(given := tool.get("annotations"), dict) else {}
-        reads = hints.get("readOnlyHint") is True
-        destroys = hints.get("destructiveHint") is True and not reads
+        destroys = hints.get("destructiveHint") is True
+        reads = hints.get("readOnlyHint") is True and not destroys and not mutates(tool["name"])
         lines = _declared(name, arguments, optional, server, reads=reads, destroys=destroys)
         found.append(Served(name, reads, tuple(lines)))
-        if not reads:
-            decisions.append(
-                f"`{shown(name)}`: which effect it has, and its tier (drafted as changing {shown(server)})"
-            )
+        if hints.get("readOnlyHint") is True and not reads:
+            decisions.append(f"`{shown(name)}` says that it only reads, and its name or another hint that it changes")
+    changing = [f"`{shown(one.name)}`" for one in found if not one.reads]
+    drafted = f"(drafted as changing {shown(server)})"
+    if len(changing) <= _SHARED:
+        decisions += [f"{name}: which effect it has, and its tier {drafted}" for name in changing]
+    else:
+        more = f"{', '.join(changing[:_SHARED])} and {len(changing) - _SHARED} more"
+        decisions.append(f"{more}: which effect each has, and its tier {drafted}")
     if not found:
         raise ToolListError("no tool of the list can be declared")
     return found, decisions

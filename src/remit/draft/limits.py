@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Set
 from functools import cache
+from typing import Any
 
 import msgspec
 
@@ -19,7 +20,7 @@ from remit.draft.equivalents import but_words
 from remit.draft.history import is_glob
 from remit.draft.model import quoted
 from remit.forms.texts import plain
-from remit.languages.programs.profiles import profile_of
+from remit.languages.programs.profiles import profile_of, programs
 from remit.model.errors import PolicyError
 
 _GLOB = re.compile(r"[\w.*@{},/-]*[*/][\w.*@{},/-]*|[\w-]+\.(?:md|ya?ml|json|txt|csv|db)\b")
@@ -27,6 +28,9 @@ _STAR = re.compile(r"(?::\*| \*|\*)$")
 _WORD = re.compile(r"[A-Za-z0-9_./:@=+,-]+")
 _PROGRAM = re.compile(r"[a-z][\w.+-]*")
 _SITE = re.compile(r"domain:((?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)+)", re.IGNORECASE)
+_MARKS = re.compile(r"[{}\[\]\":,]")
+LOOKING = ("inspect", "git-read")
+"""The sets of commands that only look."""
 _SKILL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,63}")
 _SEPARATED = re.compile(r",\s*")
 _MOST_STARS = 3
@@ -102,6 +106,18 @@ def _forms(program: str, rest: list[str]) -> Iterator[str]:
         yield f"{{{program}: [{quoted(' '.join(rest))}]}}"
     elif profile is not None and profile.args == ("target...",) and len(rest) == 1:
         yield f"{{{program}: {{targets: [{quoted(rest[0])}]}}}}"
+
+
+def is_looking(run: str) -> bool:
+    """Whether an entry of `run` is about commands that only look, which a scope of `inspect` and `git-read` admits."""
+    program, *rest = _MARKS.sub(" ", run).split()
+    entries: list[Any] = [entry for name in LOOKING for entry in programs().sets[name]]
+    for entry in entries:
+        known: dict[str, dict[str, list[str]]] = {entry: {}} if isinstance(entry, str) else entry
+        if program in known:
+            subs = known[program].get("sub")
+            return subs is None or not rest or any(f"{' '.join(rest)} ".startswith(f"{sub} ") for sub in subs)
+    return False
 
 
 def program_of(run: str) -> str:
@@ -182,4 +198,4 @@ def _without_stars(glob: str) -> list[str]:
     for part in re.split(r"(?<![*/])(\*)(?!\*)|(?<!\*)(\*)(?![*/])", glob):
         if part is not None:
             found = [f"{head}{tail}" for head in found for tail in ((part, "") if part == "*" else (part,))]
-    return [one for one in found if one.strip("/")]
+    return [one.rstrip("/") for one in found if one.strip("/")]

@@ -19,6 +19,7 @@ from remit.scan.model import Account, Entry, Mark, Place
 from remit.scan.vocabulary import capability, pack_of_host
 
 _CHANGES = ("write", "shell", "network")
+DENIES = "denies it"
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -104,7 +105,7 @@ def _rule(tool: str, entry: Entry, account: Account, pack: str) -> Rule | None:
         if shell_argument(tool, pack) is None:
             return Rule(tool, entry.place, note=f"{host} denies some of it", ask=True)
         runs = runs_of([_wide(one) for one in commands_of(entry.scope or "", whole=True)])
-        note = f"{host} asks" if ask else f"{host} denies it"
+        note = f"{host} asks" if ask else f"{host} {DENIES}"
         return Rule(tool, entry.place, None, note, tuple(runs), ask=True) if runs else None
     values = sites_of(entry.scope or "") if kind == "network" else denied_globs(entry.scope or "")
     part = "url" if kind == "network" else "path"

@@ -10,6 +10,7 @@ What stands between the marks is Remit's; everything else is the author's and st
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 import msgspec
 
@@ -28,7 +29,8 @@ _START = re.compile(r"<!--\s*remit:\s*([a-z]+)(?:[ \t]+([^\s>]+))?\s*-->[ \t]*(?
 _END = re.compile(r"<!--\s*/remit\s*-->")
 _TAG = re.compile(r"\\?<(?=!--)|(?<!\\)<(?=[A-Za-z/!?])")
 """What a page would read as HTML, or as a mark of ours, in words that come from the policy."""
-_FENCE = re.compile(r"^\s{0,3}(```|~~~).*?(?:^\s{0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^[ ]{0,3}(`{3,}|~{3,}).*?(?:^[ ]{0,3}\1[`~]*[ \t]*\r?$|\Z)", re.MULTILINE | re.DOTALL)
+"""A block of code; only a fence that is as long, and nothing else on its line, ends it."""
 
 
 _HANDS = "delegates to "
@@ -60,13 +62,15 @@ def regions_of(text: str) -> list[Region]:
 
     INVARIANT: whatever looks like a mark is one, or an error: nothing of the author's is taken for a region's text.
     """
-    code = [(match.start(), match.end()) for match in _FENCE.finditer(text)]
+    code = [match.span() for match in _FENCE.finditer(text)]
+    starts = [start for start, _ in code]
     found: list[Region] = []
     opened: tuple[re.Match[str], int] | None = None
     for mark in _MARK.finditer(text):
         at = mark.start()
         before = text[text.rfind("\n", 0, at) + 1 : at]
-        if any(low <= at < high for low, high in code) or before.count("`") % 2:
+        block = bisect_right(starts, at) - 1
+        if (block >= 0 and at < code[block][1]) or before.count("`") % 2:
             continue
         line = text.count("\n", 0, at) + 1
         start, end = _START.match(text, at), _END.match(text, at)
