@@ -468,6 +468,7 @@ def _scopes(document: Document, accounts: Sequence[Account]) -> Iterator[Finding
     written = {row.line for table in document.tables if is_written(table, document) for row in table.rows}
     names = Names(one.agent for one in accounts if one.kind is Kind.SECTION)
     given = {(key_of(one.agent), tool_key(e.tool)) for one in accounts for e in one.entries if e.scope}
+    missing = []
     for account in accounts:
         if account.kind is not Kind.MATRIX or not account.closed:
             continue
@@ -476,12 +477,17 @@ def _scopes(document: Document, accounts: Sequence[Account]) -> Iterator[Finding
             if entry.mark is not Mark.SCOPED or entry.place.line in written:
                 continue
             if not any((key, tool_key(entry.tool)) in given for key in own):
-                yield finding(
-                    "scope-not-given",
-                    f"`{entry.tool}` is marked as limited, and this document does not say to what",
-                    entry.place,
-                    agent=account.agent,
-                )
+                missing.append((account.agent, entry))
+    if missing:
+        agents = list(dict.fromkeys(agent for agent, _ in missing))
+        tools = list(dict.fromkeys(entry.tool for _, entry in missing))
+        yield finding(
+            "scope-not-given",
+            f"{listing(tools)} {'is' if len(tools) == 1 else 'are'} marked as limited"
+            f"{'' if len(agents) == 1 else f' for {listing(agents)}'}, and this document does not say to what",
+            *(entry.place for _, entry in missing),
+            agent=agents[0] if len(agents) == 1 else None,
+        )
 
 
 def _record(text: Text, record: Record, today: datetime.date) -> Iterator[Finding]:

@@ -99,7 +99,22 @@ def grouped(findings: Sequence[Finding]) -> Iterator[Finding]:
             groups.setdefault((one.code, where(one), one.weight), []).append(one)
         shared = [one for found in groups.values() if len(found) <= _FEW for one in found]
         yield from _told_once({key: found for key, found in groups.items() if len(found) > _FEW})
-    yield from (*alone, *shared)
+    yield from _said_once([*alone, *shared])
+
+
+def _said_once(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Words that are said of many agents, said once."""
+    same: dict[tuple[str, Weight, str], list[Finding]] = {}
+    for one in findings:
+        same.setdefault((one.code, one.weight, one.text if one.agent is not None else ""), []).append(one)
+    for found in same.values():
+        names = list(dict.fromkeys(one.agent for one in found if one.agent is not None))
+        if len(names) <= _FEW:
+            yield from found
+        else:
+            places = tuple(dict.fromkeys(place for one in found for place in one.places))
+            text = f"{listing(names, _MOST)}: {found[0].text}"
+            yield msgspec.structs.replace(found[0], agent=None, text=text, places=places)
 
 
 _FEW = 3
