@@ -61,6 +61,7 @@ NO_CODES = {
     },
     "settings and values of other programs": {
         *("allowed-tools", "disallowed-tools", "danger-full-access", "read-only", "workspace-write", "date-time"),
+        *("git-read", "half-yearly"),
         *(
             "rebase-apply",
             "rebase-merge",

@@ -356,7 +356,7 @@ def test_what_was_answered_used_or_ran_out_is_one_line(free: Team) -> None:
         (("approvals", "show", "A-0"), "there is no question `A-0`"),
         (("approvals", "show"), "missing argument 'ID'"),
         (("approvals", "--json", "show", "A-1"), "options of `show` go after it"),
-        (("approvals", "answer"), "no such command 'answer'"),
+        (("approvals", "answer"), "no such command `answer`"),
         (("approvals", "--policy", "none.yaml"), "none.yaml: no such file"),
     ],
 )

@@ -153,7 +153,7 @@ def test_the_same_id_twice(free: Team) -> None:
         (("report", "NONE"), "there is no capsule `NONE`"),
         (("show",), "missing argument 'ID'"),
         (("list", "--policy", "none.yaml"), "none.yaml: no such file"),
-        (("give",), "no such command 'give'"),
+        (("give",), "no such command `give`"),
     ],
 )
 def test_wrong_input_is_one_line(free: Team, args: tuple[str, ...], message: str) -> None:

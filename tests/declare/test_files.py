@@ -86,7 +86,7 @@ def test_a_file_that_is_too_large(policy):
 
 def test_bytes_that_are_not_utf8(policy):
     policy.write_bytes(b"remit: 1\nname: caf\xe9\n")
-    assert problems(policy) == [Problem("not-utf8", "not UTF-8 at line 2", "remit.yaml")]
+    assert problems(policy) == [Problem("not-utf8", "not UTF-8 at line 2", "remit.yaml", "save it as UTF-8")]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
