@@ -195,6 +195,7 @@ LISTS = {
     "cli/install/command.py": "an example in its help",
     "cli/install/uninstall.py": "an example in its help",
     "cli/mcp.py": "an example in its help",
+    "scan/answers.py": "the form of one host's settings",
 }
 
 

@@ -49,7 +49,7 @@ LANGUAGES = ("languages/", "confine/messages.py", "confine/addresses.py")
 NO_CODES = {
     "hosts and teams": {
         *("claude-code", "copilot-cli", "gemini-cli", "backend-python-specialist", "devops-specialist", "main-session"),
-        *("site-packages",),
+        *("site-packages", "git-read"),
     },
     "commands and options": {
         *("cat-file", "check-proof", "cherry-pick", "commit-tree", "diff-files", "diff-index", "diff-tree", "dry-run"),

@@ -24,7 +24,7 @@ def is_pattern(tool: str) -> bool:
 
 
 def matches(pattern: str, tool: str) -> bool:
-    """Whether a pattern is about a tool, by its own name or by the one under which OpenCode answers for it."""
+    """Whether a pattern is about a tool, by its own name or by the one under which its host answers for it."""
     names = (tool, "edit") if tool in _AS_EDIT else (tool,)
     return any(fnmatch.fnmatchcase(name.lower(), pattern.lower()) for name in names)
 
