@@ -539,7 +539,7 @@ class _Writing:
     def _hold(self) -> None:
         """A tool that two words mean has the limit of either: `Edit` is also a word for what `Write` may do in a folder
         only."""
-        limited = {tool for tool, words in self.words.items() if not all(words.values())}
+        limited = {tool for tool, words in self.words.items() if len(words) > 1 and not all(words.values())}
         self.section.rules = [rule for rule in self.section.rules if not rule.whole or rule.tool not in limited]
 
     def _tools(self, entry: Entry) -> Sequence[str]:
