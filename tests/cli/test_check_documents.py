@@ -35,7 +35,7 @@ def test_a_table_against_the_policy(remit: Remit):
     ran = remit("check")
     assert ran.code == 0
     assert "document: smith: the policy grants `Write`; the document does not [policy-wider]\n" in ran.out
-    assert "  remit.yaml:5, docs/agents.md:6\n" in ran.out
+    assert "  docs/agents.md:6, remit.yaml:5\n" in ran.out
     assert "; fix: narrow the agent's `may`" in ran.out
     assert remit("check", "--strict").code == 1
     assert remit("check", "--strict", "--no-documents").code == 0

@@ -280,12 +280,13 @@ def _wider(agent: Agent, definition: Account, paper: Account, reason: _Words = _
         changes = any(can_write(entry) or said.get(tool_key(entry.tool)) for entry in extra)
         lighter = Weight.WARNING if any(capability(entry.tool) == "network" for entry in extra) else Weight.NOTE
         names = list(dict.fromkeys(entry.tool for entry in extra))
+        denied = said.get(tool_key(extra[0].tool))
         yield Finding(
             code=reason.code,
             weight=Weight.ERROR if changes else lighter,
             agent=agent.name,
             text=f"{reason.who} grants {listing(names)}; the document does not",
-            places=(paper.place, extra[0].place),
+            places=(paper.place if denied is None else denied.place, extra[0].place),
             why=reason.why,
             fix=reason.fix,
         )
