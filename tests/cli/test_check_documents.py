@@ -85,7 +85,7 @@ def test_regions_that_are_out_of_date(remit: Remit):
 
 
 def test_many_findings_are_cut_short(remit: Remit):
-    files = {f".claude/agents/a{n}.md": definition(f"a{n}", "Read, Bash(git diff:*), Bash") for n in range(20)}
+    files = {f".claude/agents/a{n}.md": definition(f"a{n}", f"Read, Bash(tool{n}:*), Bash") for n in range(20)}
     write(project(remit), files)
     ran = remit("check")
     assert ran.out.count("[shadowed-scope]") == 11
