@@ -17,7 +17,7 @@ from remit.scan.configs import own_keys, read_config
 from remit.scan.counts import Count, counts_in
 from remit.scan.definitions import is_archived, is_headless, read_definition
 from remit.scan.documents import Reader
-from remit.scan.files import MOST, Text, Walk, is_manifest, is_past, is_team_file
+from remit.scan.files import MOST, Text, Walk, is_manifest, is_past, is_published, is_team_file
 from remit.scan.front_matter import read_head
 from remit.scan.grids import Grid, Paths, grid_of, grids_of, paths_of
 from remit.scan.handovers import handed_over
@@ -75,8 +75,12 @@ _OBSOLETE = re.compile(
     r"^\W{0,6}status\W{1,8}(?:superseded|deprecated|rejected|obsolete|withdrawn)\b", re.IGNORECASE | re.MULTILINE
 )
 """A page that says that it holds no longer."""
+_HOOK = re.compile(r"hooks/(?:[\w-]{1,60}/){0,4}([\w-]{1,80})\.(?:py|sh|js|mjs|cjs|ts|ps1|bash)\b")
+"""A hook that settings start, by its path."""
 _KEPT = 32 * 1024 * 1024
 """Characters of documents that are kept until the definitions are known; the rest is read twice."""
+_COPIED = 100_000
+"""Characters that a definition or settings may have to be known again in a copy."""
 _IGNORED = 100_000
 """Characters of a `.gitignore` that are read."""
 _RANK = {Weight.ERROR: 0, Weight.WARNING: 1, Weight.NOTE: 2}
@@ -254,6 +258,8 @@ class _Reading:
         """Keys of the names of all documents, and of the folders of skills."""
         self.beside: set[str] = set()
         """Those in folders of agents: what has a file there is no unknown name."""
+        self.starts: set[str] = set()
+        """The names of the hooks that settings start."""
         self.ignored = _ignored(os.path.join(walk.root, ".gitignore"))
         """Files and folders that git ignores, by their paths."""
         self.headless: list[Place] = []
@@ -266,9 +272,14 @@ class _Reading:
         kept = 0
         bodies: list[Text | str] = []
         scripts: list[Page] = []
+        seen: set[int] = set()
         for text in texts:
             if self.look is not None:
                 self.look(text)
+            if is_published(text.path) and hash(text.text) in seen:
+                continue  # a copy that a site shows
+            if text.path.endswith((".md", ".json", ".jsonc", ".toml")) and len(text.text) < _COPIED:
+                seen.add(hash(text.text))
             if text.path.endswith(_DOCUMENTS):
                 *folders, name = text.path.split("/")
                 stem = key_of(folders[-1] if name == "SKILL.md" and folders else name.partition(".")[0])
@@ -297,6 +308,7 @@ class _Reading:
                     kept += len(text.text)
                     waiting.append(text if kept < _KEPT else text.path)
             elif text.path.endswith((".json", ".jsonc", ".toml")) and not is_archived(text.path):
+                self.starts.update(match[1] for match in _HOOK.finditer(text.text))
                 page = scripts_of(text)
                 scripts += [page] if page is not None else []
                 try:
@@ -340,6 +352,7 @@ class _Reading:
         plugins = [("plugins", Thing(one.place.file, name)) for one in self.manifests for name in one.plugins]
         loose = [place.file for place in self.headless]
         found = Inventory(self.walk.counted, sorted(self.definitions), loose, [*named, *servers, *plugins])
+        found.starts = frozenset(self.starts)
         defined = [one for one in accounts if one.kind is Kind.DEFINITION]
         if any(one.mode for one in defined) and len({one.host for one in defined}) == 1:
             found.modes = [one.mode or "" for one in defined]
