@@ -68,8 +68,9 @@ _ELSEWHERE = (
     r"読み取り専用(?:の)?(?:エージェント|モード|レビュー|分析)",
 )
 _CODE = r"(?: (?:any )?(?:source |production )?code)?"
+_LOOSE = r"(?: (?:any )?(?:source )?code (?:or|and))?"
 _NOTHING_CHANGED = re.compile(
-    rf"^(?:(?:the |this )?(?:agent|reviewer|it|you|he|she)?\s*)?(?:never|does not|doesn't|do not|cannot|can't|must not|will not|won't) {_NO_CHANGE}s?{_CODE}(?:,? (?:or |and )?{_NO_CHANGE}s?{_CODE})* (?:any )?(?:source )?(?:files?|anything)\s*(?:[.!;,—–(]|$)"
+    rf"^(?:(?:the |this )?(?:agent|reviewer|it|you|he|she)?\s*)?(?:never|does not|doesn't|do not|cannot|can't|must not|will not|won't) {_NO_CHANGE}s?(?:{_CODE}(?:,|,? or|,? and)? {_NO_CHANGE}s?)*{_LOOSE} (?:any )?(?:source )?(?:files?|anything)\s*(?:[.!;,—–(]|$)"
     r"|\b(?:makes? no (?:changes|edits|modifications)(?: to (?:any )?files?)?|has no write access|no write access|without (?:modifying|changing|editing) (?:any )?files?|without making any (?:changes|edits|modifications))\s*(?:[.!;,)]|$)"
     r"|\b(?:changes|modifies|edits|alters|touches|writes) (?:no (?:code or )?files?|nothing)\s*(?:[.!;,)]|$)"
     + "".join(f"|{one}" for one in _ELSEWHERE),
@@ -105,7 +106,7 @@ _HINT = re.compile(
     re.IGNORECASE,
 )
 _EXCEPT = re.compile(
-    r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|(?:writ|sav|creat|stor)\w* [^.]{0,40}reports?|reports? files?|until|without (?:permission|approval|asking|confirmation)"
+    r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under|documentation|docs|tests?|markdown)|(?:writ|sav|creat|stor)\w* [^.]{0,40}reports?|reports? files?|until|without (?:permission|approval|asking|confirmation)"
     r"|not read-only|isn't read-only|gated,? (?:[\w-]+,? ){0,3}(?:changes?|actions?|steps?|writes?|edits?)|dispatch|spawn|launch|invoke|give|grant|each agent|directly|before|if|when|by default|default\)|\+|read-only (?:on|over|for|towards?) |agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
     r"|\+ (?:create|write)|\(\+"
     r"|\b(?:außer|ausser|ohne (?:Freigabe|Zustimmung|Rückfrage)|wenn|falls|außerhalb|salvo|excepto|a menos|fuera de|hasta que|sin (?:permiso|aprobación|confirmación)|si no|exceto|fora d[aeo]|sem (?:permissão|aprovação)"

@@ -12,7 +12,7 @@ import msgspec
 from remit.model.errors import RemitError
 from remit.scan.announced import Announced, announced_in
 from remit.scan.attributes import Assignment, Attribute, assignments_in, attributes_in, in_head
-from remit.scan.commands import Ban, bans_of, own_bans
+from remit.scan.commands import Ban, bans_of, own_bans, rules_of
 from remit.scan.configs import own_keys, read_config
 from remit.scan.counts import Count, counts_in
 from remit.scan.definitions import is_archived, is_headless, read_definition
@@ -40,7 +40,7 @@ from remit.scan.lint.servers import (
     servers_used,
     undeclared_findings,
 )
-from remit.scan.lint.settings import denied_findings, settings_findings, unreadable
+from remit.scan.lint.settings import denied_findings, forbidden_findings, settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
 from remit.scan.lint.told import told_findings
 from remit.scan.manifests import Manifest, read_manifest
@@ -137,6 +137,7 @@ def scan(
         *assignment_findings(reading.assignments, reading.team(accounts)),
         *settings_findings(accounts),
         *denied_findings(accounts, reading.told),
+        *forbidden_findings(accounts, reading.rules),
         *roster_findings(
             reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists, reading.leads
         ),
@@ -244,6 +245,8 @@ class _Reading:
         self.listings: list[Listing] = []
         self.grids: list[Grid] = []
         self.bans: list[Ban] = []
+        self.rules: list[Ban] = []
+        """Commands that pages of rules forbid."""
         self.told: list[Told] = []
         """The tools that texts of definitions tell their agents to use."""
         self.paths: list[Paths] = []
@@ -446,6 +449,7 @@ class _Reading:
                 self.attributes += attributes_in(text, document, statements)
                 self.assignments += assignments_in(text, document, statements)
                 self.bans += bans_of(text.path, document)
+                self.rules += rules_of(text.path, document)
                 self.grids += grids_of(text, document, statements, found)
                 self.paths += paths_of(text, document, statements, statements.page_of(text, document))
             self.uses += uses_of(text, document, self.used)

@@ -34,6 +34,14 @@ _COMMAND = re.compile(
 )
 
 
+_RUNS = re.compile(r"`(?P<command>[a-z.][\w./-]*(?: [^`\n]{1,200})?)`\s*を(?:必ず|まず)?実行(?:し|する)")
+_BLOCK = re.compile(
+    r"^\W*(?:\d+[.)]\s*)?(?:\*\*)?(?:(?:First|Then|Next|Always|Now),? )?(?:[Rr]un|[Ee]xecute)\b[^.]{0,120}[:：]\W*$"
+)
+"""A line that orders what the block below it says."""
+_SHELLS = ("bash", "sh", "shell", "console", "zsh")
+
+
 class Told(msgspec.Struct, frozen=True):
     """A tool, or a command, that the text of a definition tells its agent to use."""
 
@@ -75,6 +83,20 @@ def told_tools(definition: Account, text: Text) -> Iterator[Told]:
                 for match in _COMMAND.finditer(sentence):
                     place = Place(text.path, line.line)
                     yield Told(definition, "Bash", place, match["command"], run=match["run"] is not None)
+                for match in _RUNS.finditer(sentence):
+                    yield Told(definition, "Bash", Place(text.path, line.line), match["command"], run=True)
+    yield from _blocks(definition, head, text.path)
+
+
+def _blocks(definition: Account, head: Head, path: str) -> Iterator[Told]:
+    """The first command of each block right below a line that orders to run it."""
+    document = read_markdown(head.body[:60_000], head.body_line)
+    by_line = {line.line: line.text for line in document.lines[:_MOST]}
+    for block in document.code[:_MOST]:
+        order = next((by_line[at] for at in (block.line - 2, block.line - 3) if at in by_line), "")
+        command = next((row.strip() for row in block.text.split("\n") if row.strip() and row.lstrip()[0] != "#"), "")
+        if block.language in _SHELLS and len(order) < 300 and _BLOCK.match(order) and not _OPEN.search(order):
+            yield Told(definition, "Bash", Place(path, block.line), command.removeprefix("$ ")[:200], run=True)
 
 
 def _told(definition: Account, sentence: str, place: Place, line: Line) -> Iterator[Told]:
