@@ -166,3 +166,22 @@ def test_what_rules_forbid_and_settings_allow(
     settings = json.dumps({"permissions": permissions})
     files = {"CLAUDE.md": f"# Rules for agents\n\n{rule}\n", ".claude/settings.json": settings}
     assert bool(found(tmp_path, files, "definition-wider")) is wrong
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        (("enabled", "✅ enabled"), ["a table calls `wiki` enabled, and the settings switch it off"]),
+        (("Disabled", "Disabled"), ["a table calls `forge` disabled, and the settings have it switched on"]),
+        (("enabled", "disabled"), []),
+        (("enabled", "enabled for leads"), []),
+    ],
+)
+def test_servers_that_a_table_and_the_settings_switch_differently(
+    tmp_path: Path, states: tuple[str, str], expected: list[str]
+):
+    settings = {"mcp": {"forge": {"type": "local"}, "wiki": {"type": "local", "enabled": False}}}
+    rows = f"| `forge` | {states[0]} |\n| `wiki` | {states[1]} |\n"
+    page = f"# MCP servers for agents\n\n| Server | State |\n|---|---|\n{rows}"
+    files = {"opencode.json": json.dumps(settings), "docs/servers.md": page}
+    assert found(tmp_path, files, "defined-twice") == expected

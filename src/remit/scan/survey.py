@@ -38,6 +38,7 @@ from remit.scan.lint.servers import (
     server_findings,
     servers_of,
     servers_used,
+    switch_findings,
     undeclared_findings,
 )
 from remit.scan.lint.settings import denied_findings, forbidden_findings, settings_findings, unreadable
@@ -52,8 +53,8 @@ from remit.scan.needs import needs_of
 from remit.scan.paths import Drawn, paths_named
 from remit.scan.records import Record, account_of, declared, read_records
 from remit.scan.rosters import Mention, Page, read_page, scripts_of, things_by_kind
-from remit.scan.servers import Listing, Use, listings_of, uses_of
-from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
+from remit.scan.servers import Listing, Switched, Use, listings_of, switched_in, uses_of
+from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings, switched
 from remit.scan.statements import Statements, own_accounts, told_in
 from remit.scan.sums import Sum, sums_of
 from remit.scan.told import Told, told_tools
@@ -145,6 +146,7 @@ def scan(
         *definition_findings(reading.uses, agents, reading.servers),
         *undeclared_findings(agents, accounts),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
+        *switch_findings(reading.switched, reading.switches),
         *grid_findings(reading.every_grid(), reading.together(accounts)),
         *headless(reading.headless),
         *risky_pairs(agents),
@@ -243,6 +245,10 @@ class _Reading:
         """What tables say of agents besides tools."""
         self.assignments: list[Assignment] = []
         self.listings: list[Listing] = []
+        self.switched: list[Switched] = []
+        """What tables say of servers: enabled or disabled."""
+        self.switches: list[dict[str, tuple[bool, Place]]] = []
+        """What each settings file says of that."""
         self.grids: list[Grid] = []
         self.bans: list[Ban] = []
         self.rules: list[Ban] = []
@@ -316,6 +322,7 @@ class _Reading:
                 scripts += [page] if page is not None else []
                 try:
                     accounts += read_settings(text)
+                    self.switches.append(switched(text))
                 except Unreadable as error:
                     self.findings.append(unreadable(text, str(error)))
             else:
@@ -453,6 +460,7 @@ class _Reading:
                 self.grids += grids_of(text, document, statements, found)
                 self.paths += paths_of(text, document, statements, statements.page_of(text, document))
             self.uses += uses_of(text, document, self.used)
+            self.switched += switched_in(text, document, self.servers)
             self.sums += sums_of(text, document)
             self.drawn += paths_named(text, document) if self.definitions else ()
             self.listings += listings_of(text, document, self.servers)
