@@ -138,6 +138,8 @@ def test_hooks_are_those_that_settings_start_or_the_top_level(tmp_path: Path, sa
         ("Run `scripts/queue.sh start x`.", True),
         ("`scripts/queue.sh start` を実行する。", True),
         ("Run this first:\n\n```bash\n# begin\nscripts/queue.sh start x\n```", True),
+        ("## Start\n\n```bash\n./bin/jobs.sh start\n```\n\n## End\n\n```bash\n./bin/jobs.sh done\n```", True),
+        ("## Start\n\n```bash\n./bin/jobs.sh start\n```\n\n## Example\n\n```bash\n./bin/jobs.sh done\n```", False),
         ("People run this:\n\n```bash\nscripts/queue.sh start x\n```", False),
         ("Run this if available:\n\n```bash\nscripts/queue.sh start x\n```", False),
         ("Run this query:\n\n```sql\nselect 1\n```", False),
@@ -154,6 +156,12 @@ def test_scripts_that_a_text_orders_need_a_shell(tmp_path: Path, body: str, told
     [
         ("Never run `git push --force`.", {"allow": ["Bash(git push *)"]}, True),
         ("- Never push without approval.", {"allow": ["Bash(git push:*)"]}, True),
+        (
+            "NEVER push code to any remote branch, or deploy, without explicit approval.",
+            {"allow": ["Bash(git push *)"]},
+            True,
+        ),
+        ("Never push secrets to a remote without approval.", {"allow": ["Bash(git push *)"]}, False),
         ("Never run `git push --force`.", {"allow": ["Bash(git push:*)"], "deny": ["Bash(git push --force:*)"]}, False),
         ("Never push without approval.", {"allow": ["Bash(git *)"], "ask": ["Bash(git push:*)"]}, False),
         ("Never run `git push --force` unless asked.", {"allow": ["Bash(git push *)"]}, False),

@@ -79,7 +79,9 @@ _NEVER_RUN = re.compile(
 )
 _WITHOUT_A_WORD = re.compile(
     r"(?:^|[.:;,—–-]\s*|\byou (?:must )?)(?:never|do not|don['’]t|must not) (?P<verb>push|commit|merge|publish)"
-    r"(?: (?:code|changes|anything|commits|branches|it))? without (?:an? |the |any |my |explicit |user |user's "
+    r"(?: (?:code|changes|anything|commits|branches|it))?"
+    r"(?: to (?:any |the |a )?remote(?: (?:branch(?:es)?|repository))?)?"
+    r"(?:,? or [^.;]{2,120}?|, [^.;]{2,120}?)? without (?:an? |the |any |my |explicit |user |user's "
     r"|prior |human )*(?:approval|permission|confirmation|consent|asking)\b",
     re.IGNORECASE,
 )

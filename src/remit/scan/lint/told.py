@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Extent, Finding, Place
-from remit.scan.told import Told
+from remit.scan.told import SCRIPT, Told
 from remit.scan.vocabulary import capability, tool_key, words
-
-_SCRIPT = re.compile(r"(?:\./)?(?:[\w.-]{1,60}/){1,8}[\w.-]{1,80}\.(?:sh|bash|py|js|mjs|ts|rb|pl)")
-"""A script, by its path."""
 
 
 def told_findings(told: Sequence[Told]) -> Iterator[Finding]:
@@ -20,7 +16,7 @@ def told_findings(told: Sequence[Told]) -> Iterator[Finding]:
     for one in told:
         program = (one.command or "").partition(" ")[0]
         meant = one.command is None or (
-            one.run and (program in words("told_programs", "") or _SCRIPT.fullmatch(program))
+            one.run and (program in words("told_programs", "") or SCRIPT.fullmatch(program))
         )
         if meant and one.definition.extent is Extent.LIST and _lacks(one.definition, one.tool):
             by_file.setdefault(one.place.file, []).append(one)
