@@ -180,7 +180,9 @@ def switched(text: Text) -> dict[str, tuple[bool, Place]]:
     layout = next((one for one in layouts("settings") if one.path.search(f"/{text.path}")), None)
     servers = _json(text).get("mcp") if layout is not None and layout.form == "by tool" else None
     found: dict[str, tuple[bool, Place]] = {}
-    for name in _named(servers) if isinstance(servers, dict) else ():
+    if not isinstance(servers, dict):
+        return {}
+    for name in _named(servers):
         value = servers[name]
         if isinstance(value, dict) and isinstance(value.get("enabled", True), bool):
             found[name] = (value.get("enabled", True), Place(text.path, _line(text, name)))
