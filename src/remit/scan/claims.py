@@ -18,7 +18,7 @@ _NO_CHANGE = r"(?:modify|edit|change|alter|touch|write|create|delete)"
 _READ_ONLY = (
     # "Read-only analysis of code", "Strictly read-only.", as a sentence or heading of its own
     re.compile(
-        rf"^(?:strictly |purely |fully )?read[- ]only(?: (?:code |security )?{_WORK})?(?: (?:of|for) (?:the |this )?(?:code|codebase|project|repository))?(?: only)?\s*(?:[.!:;,—–(-].*)?$",
+        rf"^(?:strictly |purely |fully )?read[- ]only(?: (?:code |security )?{_WORK})?(?: (?:of|for) (?:the |this )?(?:code|codebase|project|repository))?(?: only)?\s*(?:[.!:;,—–(。！：；，、（-].*)?$",
         re.IGNORECASE,
     ),
     re.compile(
@@ -62,20 +62,32 @@ _ELSEWHERE = (
     r"\bnon (?:modifica|cambia|scrive) (?:mai|nessun|alcun) file\b|\bagente (?:di |in )?sola lettura\b",
     r"\bне (?:изменяет|меняет|редактирует|пишет|правит) (?:никакие |никаких )?(?:файлы|файлов|файла)\b|\bагент только для чтения\b",
     r"不(?:会|得|能|可以?|准)?(?:修改|更改|编辑|改动|写入)(?:任何|所有)?(?:文件|代码|檔案)(?!以外|之外)|只读(?:代理|智能体|审查|分析|模式|角色|agent)",
-    r"읽기 전용 (?:에이전트|검토자|분석가|리뷰어|모드|분석|검토|검사)|(?:파일|코드)[을를은는]?\s?(?:절대 |전혀 )?(?:수정|변경|편집|작성)하지 (?:않|마)",
-    r"(?:ファイル|コード)を(?:一切|決して)?(?:変更|編集|修正|書き換え)(?:し|え)?(?:ない|ません)|読み取り専用(?:の)?(?:エージェント|モード|レビュー|分析)",
+    r"(?:禁止|严禁|绝不|从不|切勿|不要)(?:修改|更改|编辑|改动|写入)(?:任何|所有)?(?:源)?(?:文件|代码|檔案)(?![^，。]{0,6}(?:以外|之外))",
+    r"읽기 전용 (?:에이전트|검토자|분석가|리뷰어|모드|분석|검토|검사)|(?:파일|코드)[을를은는]?\s?(?:절대 |전혀 )?(?:수정|변경|편집|작성)(?:하지 (?:않(?!은)|마|말)|할 수 없| 금지)",
+    r"(?:ファイル|(?:ソース)?コード)(?:を|は|の|には)(?:一切|決して|絶対に)?(?:変更|編集|修正|改変|書き換え)(?:する|る)?(?:こと)?(?:を|は|も)?(?:し|行わ|加え|でき|あり)?(?:ない|ません)(?!場合|なら|限り|と(?!い)|よう|ため|で(?!ください))",
+    r"読み取り専用(?:の)?(?:エージェント|モード|レビュー|分析)",
 )
+_CODE = r"(?: (?:any )?(?:source |production )?code)?"
+_LOOSE = r"(?: (?:any )?(?:source )?code (?:or|and))?"
 _NOTHING_CHANGED = re.compile(
-    rf"^(?:(?:the |this )?(?:agent|reviewer|it|you|he|she)?\s*)?(?:never|does not|doesn't|do not|cannot|can't|must not|will not|won't) {_NO_CHANGE}s?(?:,? (?:or |and )?{_NO_CHANGE}s?)* (?:any )?(?:files?|anything)\s*(?:[.!;,—–(]|$)"
+    rf"^(?:(?:the |this )?(?:agent|reviewer|it|you|he|she)?\s*)?(?:never|does not|doesn't|do not|cannot|can't|must not|will not|won't) {_NO_CHANGE}s?(?:{_CODE}(?:,|,? or|,? and)? {_NO_CHANGE}s?)*{_LOOSE} (?:any )?(?:source )?(?:files?|anything)\s*(?:[.!;,—–(]|$)"
     r"|\b(?:makes? no (?:changes|edits|modifications)(?: to (?:any )?files?)?|has no write access|no write access|without (?:modifying|changing|editing) (?:any )?files?|without making any (?:changes|edits|modifications))\s*(?:[.!;,)]|$)"
     r"|\b(?:changes|modifies|edits|alters|touches|writes) (?:no (?:code or )?files?|nothing)\s*(?:[.!;,)]|$)"
     + "".join(f"|{one}" for one in _ELSEWHERE),
     re.IGNORECASE,
 )
+_LOOKS = r"(?:review|analy[sz]e|critique|advise|report|read|inspect|assess|evaluate|recommend|suggest|observe|comment|audit|diagnose|investigate)"
+_ONLY_LOOKS = re.compile(
+    rf"^(?:you|this agent) only {_LOOKS}s?(?:(?:, and |, or |, |/| and | or | & )(?:only )?{_LOOKS}s?)+"
+    r"(?: (?:on )?(?:the |this |your )?(?:code|codebase|changes|designs?|plans?|documents?|findings|issues))?\s*(?:[.!;—–(]|$|,? (?:you )?(?:never|do not|don't)\b)"
+    rf"|^(?:you|this agent) {_LOOKS}s?(?:, {_LOOKS}s?){{0,4}},? (?:and|or) {_LOOKS}s? only\s*(?:[.!;—–(]|$)",
+    re.IGNORECASE,
+)
+"""What says that an agent does nothing but read: whoever reviews may run commands, and edits no file."""
 _OWN = r"(?:(?:strictly |purely |fully )?read[- ]only|nur lesend|nur lesen|(?:en )?lecture seule|s[oó]lo lectura|(?:somente|apenas) leitura|sola lettura|只读|읽기 전용)"
 _DESCRIBED = (
     # What a description may say in passing, since it is about the agent: "Reviews code (read-only)", "…, read-only."
-    re.compile(rf"(?:^|[,;:(—–]|\s-)\s*{_OWN}\s*(?:[.!;,)—–].*)?$", re.IGNORECASE),
+    re.compile(rf"(?:^|[,;:(—–，；：、（]|\s-)\s*{_OWN}\s*(?:[.!;,)—–。！；，、）].*)?$", re.IGNORECASE),
     re.compile(
         r"\b(?:with|has|have) (?:strictly |purely )?read[- ]only (?:access|permissions?|rights)"
         r"(?: (?:to|on) (?:the |this |your )?(?:code|codebase|project|repository|repo|files|workspace))?\s*(?:[.!;,)].*)?$",
@@ -89,12 +101,12 @@ _DESCRIBED = (
     re.compile(rf"^(?:performs?|does|provides?|conducts?) read[- ]only (?:code |security )?{_WORK}\b", re.IGNORECASE),
 )
 _HINT = re.compile(
-    r"read[- ]only|\bno\b|nothing|without|不|只读|kein|nie|nunca|não|jam[aá]i?s|\bsem\b|\bsin\b|\bsans\b|\bne\b|\bn['’]|\bnon\b|\bне\b|않|지 마|ない|ません|読み取り|읽기"
+    r"read[- ]only|\bno\b|nothing|without|不|只读|kein|nie|nunca|não|jam[aá]i?s|\bsem\b|\bsin\b|\bsans\b|\bne\b|\bn['’]|\bnon\b|\bне\b|않|지 마|지 말|수 없|금지|禁|勿|ない|ません|読み取り|읽기"
     r"|lectura|leitura|lecture|lettura|чтения|lesend|\b(?:not|never|cannot)\b|n't\b",
     re.IGNORECASE,
 )
 _EXCEPT = re.compile(
-    r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under)|(?:writ|sav|creat|stor)\w* [^.]{0,40}reports?|reports? files?|until|without (?:permission|approval|asking|confirmation)"
+    r"\b(?:except|unless|other than|apart from|besides|outside|only (?:in|to|under|documentation|docs|tests?|markdown)|(?:writ|sav|creat|stor)\w* [^.]{0,40}reports?|reports? files?|until|without (?:permission|approval|asking|confirmation)"
     r"|not read-only|isn't read-only|gated,? (?:[\w-]+,? ){0,3}(?:changes?|actions?|steps?|writes?|edits?)|dispatch|spawn|launch|invoke|give|grant|each agent|directly|before|if|when|by default|default\)|\+|read-only (?:on|over|for|towards?) |agents \(|agents:|read-only (?:commands?|tools?|operations?|git|checks?|replica|database|queries|api|sql|file ?system|mount|workflow))"
     r"|\+ (?:create|write)|\(\+"
     r"|\b(?:außer|ausser|ohne (?:Freigabe|Zustimmung|Rückfrage)|wenn|falls|außerhalb|salvo|excepto|a menos|fuera de|hasta que|sin (?:permiso|aprobación|confirmación)|si no|exceto|fora d[aeo]|sem (?:permissão|aprovação)"
@@ -160,6 +172,11 @@ def describes_read_only(sentence: str) -> bool:
     return len(sentence) < 400 and any(one.search(sentence) for one in _DESCRIBED) and _EXCEPT.search(sentence) is None
 
 
+def claims_to_look(sentence: str) -> bool:
+    """Whether a sentence says that the agent only reads and speaks: "You only review and critique"."""
+    return len(sentence) < 400 and _ONLY_LOOKS.search(sentence) is not None and _EXCEPT.search(sentence) is None
+
+
 def claims_all_tools(text: str) -> bool:
     """Whether a sentence of the text says that the agent has every tool."""
     return any(
@@ -184,19 +201,21 @@ def read_only_claim(head: Head, path: str) -> Claim | None:
     description = head.values.get("description")
     if isinstance(description, str) and len(description) < 4000:
         # examples in a description are about other things
-        for sentence in re.split(r"(?<=[.!?])\s+|\\n|\n|<example>.*", description):
+        for sentence in re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\\n|\n|<example>.*", description):
             if describes_read_only(sentence.strip()):
                 return Claim(sentence.strip(), Place(path, head.line("description")))
-    inside = False
+    inside, looks = False, None
     for number, line in enumerate(head.body.split("\n")[:_PATIENCE], head.body_line):
         if line.lstrip().startswith(("```", "~~~")):
             inside = not inside
         elif not inside and len(line) < 2000 and not _OF_ANOTHER.match(line) and not _COMMANDS.search(line):
             plain = re.sub(r"[*_`#>]+|^\s*(?:[-+]|\d+[.)])\s+", "", line).strip()
-            for sentence in re.split(r"(?<=[.!?])\s+", plain):
+            for sentence in re.split(r"(?<=[.!?])\s+|(?<=[。！？])", plain):
                 if claims_read_only(sentence):
                     return Claim(sentence.strip(), Place(path, number))
-    return None
+                if looks is None and claims_to_look(sentence):
+                    looks = Claim(sentence.strip(), Place(path, number), edits_only=True)
+    return looks
 
 
 def writes_reports(head: Head) -> bool:

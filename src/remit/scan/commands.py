@@ -12,7 +12,7 @@ import msgspec
 from remit.scan.files import Text
 from remit.scan.markdown import Document, read_markdown
 from remit.scan.model import Account, Place
-from remit.scan.vocabulary import bare, section
+from remit.scan.vocabulary import bare, section, words
 
 _LONGEST = 600
 _MOST = 200
@@ -70,6 +70,40 @@ def bans_of(path: str, document: Document) -> Iterator[Ban]:
         for row in table.rows[:_MOST]:
             for cell in row.cells:
                 yield from _of_line(None, cell, Place(path, row.line))
+
+
+_NEVER_RUN = re.compile(
+    r"(?<![\w-])(?:never|do not|don['’]t|must not|cannot)\s+(?:ever\s+)?(?:(?:run|use|execute)\s+)?"
+    r"`(?P<command>(?:git|gh|npm|pnpm|yarn|docker|kubectl|terraform|rm|curl) [^`\n]{2,80})`",
+    re.IGNORECASE,
+)
+_WITHOUT_A_WORD = re.compile(
+    r"(?:^|[.:;,—–-]\s*|\byou (?:must )?)(?:never|do not|don['’]t|must not) (?P<verb>push|commit|merge|publish)"
+    r"(?: (?:code|changes|anything|commits|branches|it))?"
+    r"(?: to (?:any |the |a )?remote(?: (?:branch(?:es)?|repository))?)?"
+    r"(?:,? or [^.;]{2,120}?|, [^.;]{2,120}?)? without (?:an? |the |any |my |explicit |user |user's "
+    r"|prior |human )*(?:approval|permission|confirmation|consent|asking)\b",
+    re.IGNORECASE,
+)
+
+
+def rules_of(path: str, document: Document) -> Iterator[Ban]:
+    """Commands that the page of a repository's rules forbids all agents, or forbids without a question."""
+    if path not in words("main_documents", "") and re.search(r"(?:^|/)\.[\w-]+/rules/", path) is None:
+        return
+    for line in document.lines:
+        for sentence in re.split(r"(?<=[.!;])\s+", line.text) if len(line.text) <= _LONGEST else ():
+            run, silent = _NEVER_RUN.search(sentence), _WITHOUT_A_WORD.search(sentence)
+            if run is not None and not _EXCEPTED.search(sentence):
+                yield Ban(None, run["command"], sentence[:80], Place(path, line.line))
+            elif silent is not None and not re.search(r"\b(?:unless|except|if|when|main|master)\b", sentence):
+                for command in section("commands")[silent["verb"].lower()]:
+                    yield Ban(None, command, sentence[:80], Place(path, line.line))
+
+
+def covers(pattern: str, command: str) -> bool:
+    """Whether a pattern of commands lets this one through, whatever follows it."""
+    return _covers(pattern, command)
 
 
 def _of_line(agent: str | None, written: str, place: Place) -> Iterator[Ban]:

@@ -66,6 +66,7 @@ _DATED = re.compile(r"\b\d{4}[-/.]\d\d?[-/.]\d\d?\b|\|\s*v?\d+\.(?:\d+|x)(?:\.(?
 _EXAMPLE = re.compile(
     r"\W*(?:for )?(?:examples?|e\.g|sample|beispiel|ejemplo|exemplo|exemple|示例|例如|예시)\b", re.IGNORECASE
 )
+_OF_A_SPRINT = re.compile(r"\b(?:sprint|milestone|iteration)[ -]?#?\d{1,4}\b", re.IGNORECASE)
 _ALL_OF_THESE = re.compile(r"\b(?:all|these|those|both)\s+$", re.IGNORECASE)
 _PART_OF = re.compile(r"\b(?:includ\w+|such as|like|examples?|e\.g|some)\b", re.IGNORECASE)
 
@@ -176,6 +177,8 @@ def counts_in(path: str, text: str) -> Iterator[Count]:
         if not any(stem in lowered for stem in _stems()) or _NUMERAL.search(lowered) is None:
             continue
         plain = _MARKUP.sub("", _SPAN.sub(_unquoted, line))
+        if _OF_A_SPRINT.search(plain) or any(_OF_A_SPRINT.search(one) for _, one in above):
+            continue  # how it was then
         if _EXAMPLE.match(plain) or (_DATED.search(plain) is not None and line.lstrip().startswith("|")):
             continue  # an example; a row of a history
         if fenced and "/" not in plain and _TREE.match(plain) is None:

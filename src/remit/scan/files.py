@@ -31,6 +31,8 @@ _COPY = re.compile(
     r"(?:^|[-_.])(?:fixtures?|testdata)(?:$|[-_.])|^\..*[-_.](?:backup|bak|old)(?:$|[-_.\d])", re.IGNORECASE
 )
 """A folder of test data by a word of its name, or a copy of a program's hidden folder: no host reads it."""
+_PUBLISHED = re.compile(r"(?:^|/)(?:public|static|(?:website|site|www|web|docs)/data)/", re.IGNORECASE)
+"""Folders of what a site shows: a team there is a copy."""
 _QUOTED = re.compile(rb"[\"'`]([a-z][a-z0-9]{1,24}(?:[-_][a-z0-9]{1,24}){1,5})[\"'`]")
 _MOST_QUOTED = 100_000
 _PAST = frozenset(
@@ -143,6 +145,9 @@ class Walk(msgspec.Struct):
                         if thing_of(f"{path}/SKILL.md") is not None:
                             self.counted.add(f"{path}/SKILL.md")
                         continue
+                    if name in words("team_folders", "") and name.startswith(".") and is_published(f"{path}/"):
+                        self.skipped.append((path, "a copy that a site shows"))
+                        continue
                     named = folder.rpartition("/")[2] in words("thing_folders", "")  # `skills/test`, `commands/build`
                     if named or (name.lower() not in _LEFT_OUT and _COPY.search(name) is None):
                         if depth >= DEEPEST:
@@ -156,7 +161,7 @@ class Walk(msgspec.Struct):
                 if self.files > self.most:
                     self.skipped.append((path, f"only the first {self.most:,} files are looked at"))
                     return
-                if thing_of(path) is not None:
+                if thing_of(path) is not None and not is_published(path):
                     self.counted.add(path)
                 if name.endswith((".yaml", ".yml")) and len(self.quoted) < _MOST_QUOTED:
                     self.quoted.add(name.rpartition(".")[0])
@@ -215,6 +220,11 @@ _OWN_FILES = re.compile(
     r"((?:^|/)\.[\w-]+/(?:agents?|chatmodes))/(?!.*(?:archive|deprecated|/old/))"
     r"(?:[\w-]+/)*[a-z][a-z-]*(?:\.agent|\.chatmode)?\.md$"
 )
+
+
+def is_published(path: str) -> bool:
+    """Whether a file lies where a site keeps what it shows."""
+    return _PUBLISHED.search(path) is not None
 
 
 def is_past(path: str) -> bool:

@@ -65,6 +65,8 @@ class Inventory:
             self.things.setdefault(kind, []).append(thing)
         self.loose = [_agent(path) for path in sorted(set(loose))]
         self._adopt()
+        self.starts: frozenset[str] = frozenset()
+        """The names of the hooks that settings start."""
         self.modes: list[str] = []
         """The mode of each agent, where its host has such modes; empty for one that names none."""
         self._folders: dict[str, list[str]] = {}
@@ -148,7 +150,10 @@ class Inventory:
 
     def whole(self, kind: str, scope: str) -> tuple[str, int]:
         """The folder below another that holds the most things of a kind, and how many it holds."""
-        found = [one.folder for one in _below(self.things.get(kind, ()), scope)]
+        things = _below(self.things.get(kind, ()), scope)
+        if kind == "hooks":  # what lies deeper may be shared by them
+            things = [one for one in things if "/" not in one.name] or things
+        found = [one.folder for one in things]
         most = max(
             sorted(set(found)), key=lambda one: (one.rpartition("/")[2] in words("thing_folders", ""), found.count(one))
         )
@@ -158,6 +163,10 @@ class Inventory:
         """How many agents are of a mode: those without one may be, and a host's own two."""
         sure, open_to = self.modes.count(mode), sum(one in ("", "all") for one in self.modes)
         return frozenset(range(sure, sure + open_to + 1)) | {sure + 1, sure + 2} | {0}
+
+    def started(self, scope: str) -> int:
+        """How many hooks below a folder are started by settings."""
+        return sum(one.name.rpartition("/")[2] in self.starts for one in _below(self.things.get("hooks", ()), scope))
 
     def leads(self, scope: str) -> int:
         """How many agents below a folder lead the others."""

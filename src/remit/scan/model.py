@@ -73,6 +73,8 @@ class Claim(msgspec.Struct, frozen=True):
 
     text: str
     place: Place
+    edits_only: bool = False
+    """Whether it rules out editing alone, and not a shell."""
 
 
 class Right(msgspec.Struct, frozen=True):

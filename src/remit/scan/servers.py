@@ -47,6 +47,31 @@ class Listing(msgspec.Struct, frozen=True):
     """What it lists besides, as it is written."""
 
 
+class Switched(msgspec.Struct, frozen=True):
+    """A row of a table that calls a server enabled or disabled."""
+
+    server: str
+    on: bool
+    place: Place
+
+
+def switched_in(text: Text, document: Document, servers: frozenset[str]) -> Iterator[Switched]:
+    """The rows of tables whose first column names servers and another says of each whether it is enabled."""
+    for table in document.tables if servers else ():
+        rows = [row for row in table.rows if tool_key(bare(row.cells[0])) in servers]
+        for column in range(1, len(table.head.cells)):
+            said = [_STATE.fullmatch(bare(row.cells[column])) for row in table.rows]
+            if len(rows) >= 2 and len(rows) * 2 >= len(said) and all(said):
+                for row in rows:
+                    state = _STATE.fullmatch(bare(row.cells[column]))
+                    on = state is not None and state[1].lower() == "enabled"
+                    yield Switched(tool_key(bare(row.cells[0])), on, Place(text.path, row.line))
+                break
+
+
+_STATE = re.compile(r"[^\w()]{0,4}(enabled|disabled)[^\w()]{0,4}", re.IGNORECASE)
+
+
 def uses_of(text: Text, document: Document, servers: frozenset[str]) -> Iterator[Use]:
     """The rows of a document's tables that give agents servers; `servers` are the keys of those that are declared."""
     if not servers:

@@ -175,6 +175,20 @@ def _by_tool(text: Text, found: dict[str, Any], host: str) -> Iterator[Account]:
             yield _account(text, entries, host)
 
 
+def switched(text: Text) -> dict[str, tuple[bool, Place]]:
+    """The servers of a settings file that may be switched off there, each with whether it is on. Raises Unreadable."""
+    layout = next((one for one in layouts("settings") if one.path.search(f"/{text.path}")), None)
+    servers = _json(text).get("mcp") if layout is not None and layout.form == "by tool" else None
+    found: dict[str, tuple[bool, Place]] = {}
+    if not isinstance(servers, dict):
+        return {}
+    for name in _named(servers):
+        value = servers[name]
+        if isinstance(value, dict) and isinstance(value.get("enabled", True), bool):
+            found[name] = (value.get("enabled", True), Place(text.path, _line(text, name)))
+    return found
+
+
 def _toml(text: Text) -> dict[str, Any]:
     try:
         return tomllib.loads(text.text)

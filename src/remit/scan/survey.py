@@ -12,12 +12,12 @@ import msgspec
 from remit.model.errors import RemitError
 from remit.scan.announced import Announced, announced_in
 from remit.scan.attributes import Assignment, Attribute, assignments_in, attributes_in, in_head
-from remit.scan.commands import Ban, bans_of, own_bans
+from remit.scan.commands import Ban, bans_of, own_bans, rules_of
 from remit.scan.configs import own_keys, read_config
 from remit.scan.counts import Count, counts_in
 from remit.scan.definitions import is_archived, is_headless, read_definition
 from remit.scan.documents import Reader
-from remit.scan.files import MOST, Text, Walk, is_manifest, is_past, is_team_file
+from remit.scan.files import MOST, Text, Walk, is_manifest, is_past, is_published, is_team_file
 from remit.scan.front_matter import read_head
 from remit.scan.grids import Grid, Paths, grid_of, grids_of, paths_of
 from remit.scan.handovers import handed_over
@@ -38,9 +38,10 @@ from remit.scan.lint.servers import (
     server_findings,
     servers_of,
     servers_used,
+    switch_findings,
     undeclared_findings,
 )
-from remit.scan.lint.settings import denied_findings, settings_findings, unreadable
+from remit.scan.lint.settings import denied_findings, forbidden_findings, settings_findings, unreadable
 from remit.scan.lint.team import grouped, headless, team_findings
 from remit.scan.lint.told import told_findings
 from remit.scan.manifests import Manifest, read_manifest
@@ -52,8 +53,8 @@ from remit.scan.needs import needs_of
 from remit.scan.paths import Drawn, paths_named
 from remit.scan.records import Record, account_of, declared, read_records
 from remit.scan.rosters import Mention, Page, read_page, scripts_of, things_by_kind
-from remit.scan.servers import Listing, Use, listings_of, uses_of
-from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings
+from remit.scan.servers import Listing, Switched, Use, listings_of, switched_in, uses_of
+from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings, switched
 from remit.scan.statements import Statements, own_accounts, told_in
 from remit.scan.sums import Sum, sums_of
 from remit.scan.told import Told, told_tools
@@ -75,8 +76,12 @@ _OBSOLETE = re.compile(
     r"^\W{0,6}status\W{1,8}(?:superseded|deprecated|rejected|obsolete|withdrawn)\b", re.IGNORECASE | re.MULTILINE
 )
 """A page that says that it holds no longer."""
+_HOOK = re.compile(r"hooks/(?:[\w-]{1,60}/){0,4}([\w-]{1,80})\.(?:py|sh|js|mjs|cjs|ts|ps1|bash)\b")
+"""A hook that settings start, by its path."""
 _KEPT = 32 * 1024 * 1024
 """Characters of documents that are kept until the definitions are known; the rest is read twice."""
+_COPIED = 100_000
+"""Characters that a definition or settings may have to be known again in a copy."""
 _IGNORED = 100_000
 """Characters of a `.gitignore` that are read."""
 _RANK = {Weight.ERROR: 0, Weight.WARNING: 1, Weight.NOTE: 2}
@@ -133,6 +138,7 @@ def scan(
         *assignment_findings(reading.assignments, reading.team(accounts)),
         *settings_findings(accounts),
         *denied_findings(accounts, reading.told),
+        *forbidden_findings(accounts, reading.rules),
         *roster_findings(
             reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists, reading.leads
         ),
@@ -140,6 +146,7 @@ def scan(
         *definition_findings(reading.uses, agents, reading.servers),
         *undeclared_findings(agents, accounts),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
+        *switch_findings(reading.switched, reading.switches),
         *grid_findings(reading.every_grid(), reading.together(accounts)),
         *headless(reading.headless),
         *risky_pairs(agents),
@@ -238,8 +245,14 @@ class _Reading:
         """What tables say of agents besides tools."""
         self.assignments: list[Assignment] = []
         self.listings: list[Listing] = []
+        self.switched: list[Switched] = []
+        """What tables say of servers: enabled or disabled."""
+        self.switches: list[dict[str, tuple[bool, Place]]] = []
+        """What each settings file says of that."""
         self.grids: list[Grid] = []
         self.bans: list[Ban] = []
+        self.rules: list[Ban] = []
+        """Commands that pages of rules forbid."""
         self.told: list[Told] = []
         """The tools that texts of definitions tell their agents to use."""
         self.paths: list[Paths] = []
@@ -254,6 +267,8 @@ class _Reading:
         """Keys of the names of all documents, and of the folders of skills."""
         self.beside: set[str] = set()
         """Those in folders of agents: what has a file there is no unknown name."""
+        self.starts: set[str] = set()
+        """The names of the hooks that settings start."""
         self.ignored = _ignored(os.path.join(walk.root, ".gitignore"))
         """Files and folders that git ignores, by their paths."""
         self.headless: list[Place] = []
@@ -266,9 +281,14 @@ class _Reading:
         kept = 0
         bodies: list[Text | str] = []
         scripts: list[Page] = []
+        seen: set[int] = set()
         for text in texts:
             if self.look is not None:
                 self.look(text)
+            if is_published(text.path) and hash(text.text) in seen:
+                continue  # a copy that a site shows
+            if text.path.endswith((".md", ".json", ".jsonc", ".toml")) and len(text.text) < _COPIED:
+                seen.add(hash(text.text))
             if text.path.endswith(_DOCUMENTS):
                 *folders, name = text.path.split("/")
                 stem = key_of(folders[-1] if name == "SKILL.md" and folders else name.partition(".")[0])
@@ -297,10 +317,12 @@ class _Reading:
                     kept += len(text.text)
                     waiting.append(text if kept < _KEPT else text.path)
             elif text.path.endswith((".json", ".jsonc", ".toml")) and not is_archived(text.path):
+                self.starts.update(match[1] for match in _HOOK.finditer(text.text))
                 page = scripts_of(text)
                 scripts += [page] if page is not None else []
                 try:
                     accounts += read_settings(text)
+                    self.switches.append(switched(text))
                 except Unreadable as error:
                     self.findings.append(unreadable(text, str(error)))
             else:
@@ -340,6 +362,7 @@ class _Reading:
         plugins = [("plugins", Thing(one.place.file, name)) for one in self.manifests for name in one.plugins]
         loose = [place.file for place in self.headless]
         found = Inventory(self.walk.counted, sorted(self.definitions), loose, [*named, *servers, *plugins])
+        found.starts = frozenset(self.starts)
         defined = [one for one in accounts if one.kind is Kind.DEFINITION]
         if any(one.mode for one in defined) and len({one.host for one in defined}) == 1:
             found.modes = [one.mode or "" for one in defined]
@@ -433,9 +456,11 @@ class _Reading:
                 self.attributes += attributes_in(text, document, statements)
                 self.assignments += assignments_in(text, document, statements)
                 self.bans += bans_of(text.path, document)
+                self.rules += rules_of(text.path, document)
                 self.grids += grids_of(text, document, statements, found)
                 self.paths += paths_of(text, document, statements, statements.page_of(text, document))
             self.uses += uses_of(text, document, self.used)
+            self.switched += switched_in(text, document, self.servers)
             self.sums += sums_of(text, document)
             self.drawn += paths_named(text, document) if self.definitions else ()
             self.listings += listings_of(text, document, self.servers)

@@ -34,6 +34,22 @@ _COMMAND = re.compile(
 )
 
 
+_RUNS = re.compile(r"`(?P<command>[a-z.][\w./-]*(?: [^`\n]{1,200})?)`\s*を(?:必ず|まず)?実行(?:し|する)")
+_BLOCK = re.compile(
+    r"^\W*(?:\d+[.)]\s*)?(?:\*\*)?(?:(?:First|Then|Next|Always|Now),? )?(?:[Rr]un|[Ee]xecute)\b[^.]{0,120}[:：]\W*$"
+)
+"""A line that orders what the block below it says."""
+_FOR_OTHERS = re.compile(
+    r"\b(?:examples?|samples?|set-?up|install\w*|usage|outputs?|users?|people|humans?|developers?|manual(?:ly)?|reports?|templates?"
+    r"|ci|deploy\w*|handoffs?|reference)\b|例|示例|예시",
+    re.IGNORECASE,
+)
+"""What a heading or a line says of commands that somebody else runs, or that are shown."""
+SCRIPT = re.compile(r"(?:\./)?(?:[\w.-]{1,60}/){1,8}[\w.-]{1,80}\.(?:sh|bash|py|js|mjs|ts|rb|pl)")
+"""A script, by its path."""
+_SHELLS = ("bash", "sh", "shell", "console", "zsh")
+
+
 class Told(msgspec.Struct, frozen=True):
     """A tool, or a command, that the text of a definition tells its agent to use."""
 
@@ -75,6 +91,31 @@ def told_tools(definition: Account, text: Text) -> Iterator[Told]:
                 for match in _COMMAND.finditer(sentence):
                     place = Place(text.path, line.line)
                     yield Told(definition, "Bash", place, match["command"], run=match["run"] is not None)
+                for match in _RUNS.finditer(sentence):
+                    yield Told(definition, "Bash", Place(text.path, line.line), match["command"], run=True)
+    yield from _blocks(definition, head, text.path)
+
+
+def _blocks(definition: Account, head: Head, path: str) -> Iterator[Told]:
+    """The first command of each block below a line that orders to run it, or of several that run one script."""
+    document = read_markdown(head.body[:60_000], head.body_line)
+    by_line = {line.line: line.text for line in document.lines[:_MOST]}
+    scripts: dict[str, list[Told]] = {}
+    for block in document.code[:_MOST]:
+        if block.language not in _SHELLS:
+            continue
+        order = next((by_line[at] for at in (block.line - 2, block.line - 3) if at in by_line), "")
+        command = next((row.strip() for row in block.text.split("\n") if row.strip() and row.lstrip()[0] != "#"), "")
+        told = Told(definition, "Bash", Place(path, block.line), command.removeprefix("$ ")[:200], run=True)
+        if len(order) >= 300 or _OPEN.search(order):
+            continue
+        program = (told.command or "").partition(" ")[0]
+        if _BLOCK.match(order):
+            yield told
+        elif SCRIPT.fullmatch(program) and not _FOR_OTHERS.search(" ".join((*block.headings, order))[:600]):
+            scripts.setdefault(program, []).append(told)
+    for several in scripts.values():
+        yield from several if len(several) > 1 else ()
 
 
 def _told(definition: Account, sentence: str, place: Place, line: Line) -> Iterator[Told]:

@@ -171,7 +171,11 @@ def can_write(entry: Entry) -> bool:
 def mutates(tool: str) -> bool:
     """Whether the name of a server's tool says that it changes something."""
     last = re.split(r"__|/|:", tool)[-1]
-    return any(part.lower() in words("mutating_words", "") for part in _WORDS.findall(last.replace("_", " ")))
+    parts = [part.lower() for part in _WORDS.findall(last.replace("_", " "))]
+    verbs = [one for one in parts if one in words("mutating_words", "") | words("reading_words", "")]
+    if verbs and verbs[0] in words("reading_words", "") and {"and", "or"}.isdisjoint(parts):
+        return False  # what follows the verb is a thing: `get_commit`
+    return any(one in words("mutating_words", "") for one in verbs)
 
 
 def mark_of(cell: str) -> tuple[Mark, str | None] | None:

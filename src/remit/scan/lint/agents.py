@@ -492,6 +492,8 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
     for account in held:
         denied = {tool_key(entry.tool) for entry in account.entries if entry.mark is Mark.NO and entry.scope is None}
         if account.extent is Extent.EVERYTHING:
+            if claim.edits_only:
+                continue  # that it has no list is said elsewhere
             open_to = {capability(e.tool) for e in account.entries if e.mark is not Mark.NO}
             whole = [e for e in account.allowed() if can_write(e) and e.scope in (None, "ask")]
             shell = "bash" in denied or ("shell" in open_to and not whole)
@@ -504,6 +506,9 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
             what, place = what or "has no tool list, so it holds every tool", account.place
         else:
             writing = [e for e in account.allowed() if can_write(e) and not (account.reports and creates(e.tool))]
+            writing = [e for e in writing if not _is_named_beside(e, claim)]
+            if claim.edits_only:
+                writing = [e for e in writing if capability(e.tool) == "write"]
             if not writing:
                 continue
             names = list(dict.fromkeys(entry.tool for entry in writing))
@@ -522,6 +527,21 @@ def _read_only(agent: Agent) -> Iterator[Finding]:
             fix="give it only reading tools, or a shell with a scope (`remit init` writes one)",
         )
         return
+
+
+_BESIDE = re.compile(
+    r"\b(?:plus|along with|together with|apart from|in addition to)\b|(?<=\s)[&+](?=\s)", re.IGNORECASE
+)
+_TOOL_WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}(?![a-z])")
+
+
+def _is_named_beside(entry: Entry, claim: Claim) -> bool:
+    """Whether the sentence itself allows a tool: "read-only plus browser interaction"."""
+    beside = _BESIDE.search(claim.text)
+    if beside is None:
+        return False
+    said = {one.lower() for one in _TOOL_WORD.findall(claim.text[beside.end() :])}
+    return not said.isdisjoint(one.lower() for one in _TOOL_WORD.findall(entry.tool))
 
 
 def _moot_scope(agent: Agent) -> Iterator[Finding]:

@@ -93,6 +93,12 @@ def count_findings(
         yield finding(f"count-mismatch/{best.case}", text, *places, *seen[: kind == "agents"], real=best.real)
 
 
+_OF_A_STAGE = re.compile(
+    r"(?:^|[/_.-])(?:phase|sprint|milestone|iteration)[-_. ]?\d|(?:^|[/_-])v\d{1,3}[._]\d{1,3}(?![\d])"
+)
+"""A page of one phase, sprint or version: it tells what was planned or true then."""
+
+
 def is_past_page(path: str) -> bool:
     """Whether the name of a page, or of its folder, says that it speaks of another day."""
     *folders, name = around(path).lower().split("/")
@@ -100,6 +106,7 @@ def is_past_page(path: str) -> bool:
     said = {*stem[-1:], *(word for folder in folders for word in folder.split("-"))}
     return (
         not words("past_pages", "").isdisjoint(said)
+        or _OF_A_STAGE.search("/".join([*folders, name])) is not None
         or re.search(r"\d{4}-\d\d|changelog|release.?notes|migration|demo|^(?:adr|prd|rfc|trd)(?![a-z])", name)
         is not None
     )
@@ -327,8 +334,11 @@ def _wrong(
             right |= {size + 1 for size in sizes}  # whoever reads the page leads the others
     if count.kind == "rules" and "files" in count.line:
         right |= {size + 1 for size in sizes}  # with the page that lists them
-    if count.kind == "agents" and inventory.modes and count.around & words("counts_workers", ""):
-        right |= inventory.of_mode("subagent")
+    if count.kind == "agents" and inventory.modes:
+        named = count.around & words("counts_workers", "")
+        right |= inventory.of_mode("subagent") if named else {inventory.modes.count("subagent")}
+    if count.kind == "hooks":
+        right |= {inventory.started(scope)}
     if count.said in right or (count.more and max(*right, inventory.whole(count.kind, "")[1]) >= count.said):
         return None
     if count.roughly and _is_near(count.said, sizes, 0.25):

@@ -10,7 +10,7 @@ from remit.scan.lint.counts import is_past_page
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Agent, Entry, Extent, Finding, Kind, Place
 from remit.scan.names import key_of
-from remit.scan.servers import Listing, Use
+from remit.scan.servers import Listing, Switched, Use
 from remit.scan.vocabulary import capability, tool_key, words
 
 _MOST = 6
@@ -52,6 +52,25 @@ def server_findings(
             text = f"a document lists the servers; not {listing(absent, _MOST)}"
             them = "it" if len(absent) == 1 else "them"
             yield finding("no-section/servers", text, one.place, Place(file, 1), file=one.place.file, them=them)
+
+
+def switch_findings(tables: Sequence[Switched], settings: Sequence[dict[str, tuple[bool, Place]]]) -> Iterator[Finding]:
+    """Servers that a table calls enabled and settings switch off, or the other way round, once for a document."""
+    states: dict[str, dict[bool, tuple[str, Place]]] = {}
+    for file in settings:
+        for name, (on, place) in file.items():
+            states.setdefault(tool_key(name), {}).setdefault(on, (name, place))
+    by_file: dict[tuple[str, bool], list[tuple[str, Place, Place]]] = {}
+    for one in tables:
+        other = states.get(one.server, {})
+        if not is_past_page(one.place.file) and one.on not in other and other:
+            name, place = other[not one.on]
+            by_file.setdefault((one.place.file, one.on), []).append((name, one.place, place))
+    for (_, on), wrong in by_file.items():
+        said, done = ("enabled", "switch {} off") if on else ("disabled", "have {} switched on")
+        names = listing([name for name, _, _ in wrong], _MOST)
+        text = f"a table calls {names} {said}, and the settings {done.format('it' if len(wrong) == 1 else 'them')}"
+        yield finding("defined-twice/switch", text, *(p for _, one, other in wrong[:_MOST] for p in (one, other)))
 
 
 def definition_findings(uses: Sequence[Use], agents: Sequence[Agent], declared: frozenset[str]) -> Iterator[Finding]:

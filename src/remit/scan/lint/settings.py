@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from remit.scan.commands import Ban, covers
 from remit.scan.files import Text
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Entry, Extent, Finding, Kind, Mark, Place
@@ -66,6 +67,34 @@ def denied_findings(accounts: Sequence[Account], told: Sequence[Told]) -> Iterat
             elif entry.mark is Mark.NO and capability(entry.tool) == "shell":
                 yield from _run(entry, [each for each in told if each.definition in definitions])
         yield from _allowed(one, [other for other in settings if _together(one, other)])
+
+
+def forbidden_findings(accounts: Sequence[Account], rules: Sequence[Ban]) -> Iterator[Finding]:
+    """Commands that a page of rules forbids, and that settings run without a question."""
+    settings = [one for one in accounts if one.kind is Kind.SETTINGS and one.agent == EVERYBODY]
+    for one in settings:
+        shells = [each for each in one.entries if capability(each.tool) == "shell" and each.scope]
+        others = [other for other in settings if _together(one, other)]
+        held = [e for other in others for e in other.entries if capability(e.tool) == "shell" and _stops(e)]
+        for ban in rules:
+            if any(not each.scope or covers(each.scope, ban.verb) for each in held):
+                continue
+            open_to = next((e for e in shells if not _stops(e) and covers(e.scope or "", ban.verb)), None)
+            if open_to is not None and _same_root(one.place.file, ban.place.file):
+                pattern = f"{open_to.tool}({open_to.scope})"
+                text = f"the rules say “{ban.text}”, and the settings allow `{pattern}`, and so `{ban.verb}`"
+                yield finding("definition-wider/rules", text, ban.place, open_to.place)
+                break
+
+
+def _stops(entry: Entry) -> bool:
+    return entry.asked or entry.mark is Mark.NO
+
+
+def _same_root(settings: str, page: str) -> bool:
+    """Whether settings lie in a program's folder of the tree that a page of rules speaks of."""
+    root = page.rpartition("/")[0].partition("/.")[0]
+    return settings.startswith(f"{root}/" if root and not root.startswith(".") else "")
 
 
 def _binds(settings: Account, definition: Account) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from remit.scan.lint.finding import finding, listing
 from remit.scan.model import Account, Extent, Finding, Place
-from remit.scan.told import Told
+from remit.scan.told import SCRIPT, Told
 from remit.scan.vocabulary import capability, tool_key, words
 
 
@@ -15,7 +15,9 @@ def told_findings(told: Sequence[Told]) -> Iterator[Finding]:
     by_file: dict[str, list[Told]] = {}
     for one in told:
         program = (one.command or "").partition(" ")[0]
-        meant = one.command is None or (one.run and program in words("told_programs", ""))
+        meant = one.command is None or (
+            one.run and (program in words("told_programs", "") or SCRIPT.fullmatch(program))
+        )
         if meant and one.definition.extent is Extent.LIST and _lacks(one.definition, one.tool):
             by_file.setdefault(one.place.file, []).append(one)
     for uses in by_file.values():
