@@ -20,6 +20,11 @@ _PROGRAMS = "|".join(
 _FILE = re.compile(
     rf"(?<![\w/.~$}}>*{{\\-])(?:\./)?((?:{_PROGRAMS})/(?:[\w-]+/)*[\w.-]+\.(?:md|mdc|py|sh|js|mjs|cjs|ts|ps1|json|ya?ml|toml))\b(?![\w*/])"
 )
+_ENDINGS = "md|mdc|py|sh|js|mjs|cjs|ts|ps1|json|ya?ml|toml"
+_OWN = re.compile(
+    rf"(?:[`\s]|\]\()(?:\./)?((?:[\w-]+/){{1,4}}[\w-][\w.-]*\.(?:{_ENDINGS}))(?=[`\s)#])"
+)
+"""A file of a skill's folder, by its path from there."""
 _ENTRY = re.compile(
     r"^([\s│|]*(?:[├└][─\s-]*|[+`|]--+\s*)?)(?:[^\w\s.#|(]+\s)?(\.?[\w@][\w.@-]*(?:/[\w.-]+)*/?)(?=\s|$)(.*)"
 )
@@ -30,6 +35,10 @@ _GLOB = re.compile(r"/\*")
 """What makes a line one about patterns of paths."""
 _NAMES = re.compile(r"`[^`]*`|(?<![\w.-])[\w.-]*/[\w./-]*|(?<![\w-])[\w-]+\.\w{2,4}\b")
 """What of a line is the name of a file, and says nothing of it."""
+_MARKED = re.compile(r"`[^`]+`|\]\([^()\s]+\)")
+"""What of a line stands in backticks, or is the address of a link."""
+_MAKES = re.compile(r"(?:^|[/_-])(?:[\w-]*[_-])?(?:skills?|agents?|plugins?|commands?|creators?|builder|author|authoring|writing|templates?|scaffold\w*|generator|factory)(?:-[\w-]*)?$")
+"""The folder of a skill that makes skills, agents and the like."""
 _LONGEST = 1_000
 _MOST = 200
 
@@ -38,9 +47,11 @@ class Drawn(msgspec.Struct, frozen=True):
     """The paths that one tree, table or page names, with the line of each."""
 
     form: str
-    """`tree`, `table` or `text`."""
+    """`tree`, `table`, `text` or `skill`."""
     paths: tuple[tuple[str, Place], ...]
     page: str
+    skill: str = ""
+    """The folder of the skill that the page belongs to."""
 
 
 def paths_named(text: Text, document: Document) -> Iterator[Drawn]:
@@ -70,6 +81,29 @@ def _in_text(text: Text) -> Iterator[tuple[str, Place]]:
         fenced ^= line.lstrip().startswith(("```", "~~~"))
         if "." in line and (not fenced or _RUNS.search(line)) and not _GLOB.search(line) and not _is_absent(line):
             for match in _FILE.finditer(line):
+                yield match[1], Place(text.path, number)
+
+
+def named_in_skill(text: Text, skill: str) -> Iterator[Drawn]:
+    """The files below the folder of a skill that its pages name, if they don't speak of how to make a skill."""
+    if not skill or _MAKES.search(skill) is not None:
+        return
+    named = dict(_marked(text))
+    if named:
+        yield Drawn("skill", tuple(named.items())[:_MOST], text.path, skill)
+
+
+def _marked(text: Text) -> Iterator[tuple[str, Place]]:
+    fenced = False
+    examples = example_rows(text.text)
+    for number, raw in enumerate(text.text.split("\n"), 1):
+        line = raw[:_LONGEST] if number not in examples else ""
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        if "/" not in line or (fenced and not _RUNS.search(line)) or _is_absent(line):
+            continue
+        pieces = [f" {line} "] if fenced else [f"{one} " for one in _MARKED.findall(line)]
+        for piece in pieces:
+            for match in _OWN.finditer(piece):
                 yield match[1], Place(text.path, number)
 
 

@@ -19,7 +19,9 @@ _WORK = re.compile(r"(?:^|/)(?:skills?|commands?|agents?|prompts|workflows|rules
 """Where pages tell an agent what to do, often in another repository."""
 
 
-def path_findings(drawn: Sequence[Drawn], exists: Callable[[str, str], bool]) -> Iterator[Finding]:
+def path_findings(
+    drawn: Sequence[Drawn], exists: Callable[[str, str], bool], somewhere: Callable[[str], bool]
+) -> Iterator[Finding]:
     """Paths that are not there, where most of those beside them are. `exists` says so for a path on a page."""
     for one in drawn:
         if is_past_page(one.page):
@@ -28,6 +30,8 @@ def path_findings(drawn: Sequence[Drawn], exists: Callable[[str, str], bool]) ->
         absent = [(path, place) for path, place in one.paths if path not in there and not _is_local(path)]
         if one.form == "text":
             absent = [found for found in absent if _is_meant(found[0], one, there, exists)]
+        elif one.form == "skill":
+            absent = [found for found in absent if _is_own(found[0], one, exists) and not somewhere(found[0])]
         elif len(there) < 4 or len(absent) > (0.5 if one.form == "table" else 0.34) * len(there):
             continue  # the tree of something else
         elif one.form == "table":
@@ -49,6 +53,12 @@ def _is_meant(path: str, page: Drawn, there: Sequence[str], exists: Callable[[st
         return True
     beside = [one for one in there if one.partition("/")[0] == path.partition("/")[0] and "/" in one]
     return len(beside) >= 2 and _WORK.search(page.page) is None
+
+
+def _is_own(path: str, page: Drawn, exists: Callable[[str, str], bool]) -> bool:
+    """Whether a path in a page of a skill means a file of the skill: the folder is there, or is one of skills only."""
+    first = path.partition("/")[0]
+    return exists(f"{page.skill}/{first}", "") or first in ("references",)
 
 
 def _is_local(path: str) -> bool:
