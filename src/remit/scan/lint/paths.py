@@ -15,6 +15,15 @@ from remit.scan.vocabulary import words
 _MOST = 6
 _SCRIPT = re.compile(r"\.(?:py|sh|js|mjs|cjs|ts|ps1)$")
 _THINGS = re.compile(r"(?:^|/)(?:agents?|chatmodes|skills?|commands?|hooks|prompts|instructions|rules)/")
+_KEPT = re.compile(r"\.(?:mdc?|py|sh|js|mjs|cjs|ts|ps1)$")
+_COMMON = re.compile(
+    r"(?:^|/)(?:agents?|chatmodes)/[^/]+\.md$|/[A-Z]+\.md$(?<!/SKILL\.md)|/copilot-instructions\.md$|\d\d"
+)
+"""Definitions, which are compared elsewhere; files that hosts know in every repository; what is numbered."""
+_MAKES = re.compile(
+    r"setup|install|init|bootstrap|creator|scaffold|generator|migrat|overhaul|upgrade|output|\.txt$", re.IGNORECASE
+)
+"""Pages about what is made elsewhere."""
 _WORK = re.compile(r"(?:^|/)(?:skills?|commands?|agents?|prompts|workflows|rules|instructions|protocols)/")
 """Where pages tell an agent what to do, often in another repository."""
 
@@ -29,7 +38,11 @@ def path_findings(
         there = [path for path, _ in one.paths if exists(path, one.page)]
         absent = [(path, place) for path, place in one.paths if path not in there and not _is_local(path)]
         if one.form == "text":
-            absent = [found for found in absent if _is_meant(found[0], one, there, exists)]
+            absent = [
+                found
+                for found in absent
+                if _is_meant(found[0], one, there, exists) or (_is_kept(found[0], one.page) and not somewhere(found[0]))
+            ]
         elif one.form == "skill":
             absent = [found for found in absent if _is_own(found[0], one, exists) and not somewhere(found[0])]
         elif len(there) < 4 or len(absent) > (0.5 if one.form == "table" else 0.34) * len(there):
@@ -55,13 +68,21 @@ def _is_meant(path: str, page: Drawn, there: Sequence[str], exists: Callable[[st
     return len(beside) >= 2 and _WORK.search(page.page) is None
 
 
+def _is_kept(path: str, page: str) -> bool:
+    """Whether a path in a text is one that a repository would keep, though its folder may be absent too."""
+    if _KEPT.search(path) is None or _COMMON.search(path) is not None or _MAKES.search(page) is not None:
+        return False
+    return _WORK.search(page) is None or _SCRIPT.search(path) is not None or "/skills/" in path
+
+
 def _is_own(path: str, page: Drawn, exists: Callable[[str, str], bool]) -> bool:
     """Whether a path in a page of a skill means a file of the skill: the folder is there, or is one of skills only."""
     first = path.partition("/")[0]
-    return exists(f"{page.skill}/{first}", "") or first in ("references",)
+    return exists(f"{page.skill}/{first}", "") or first in ("references", "resources")
 
 
 def _is_local(path: str) -> bool:
     """Whether a path is one of some machine, or stands for any."""
     parts = re.findall(r"[a-z]+", path.lower())
-    return is_invented(path.rpartition("/")[2].partition(".")[0]) or not words("local_files", "").isdisjoint(parts)
+    names = (part.partition(".")[0] for part in path.split("/") if not part.startswith("."))
+    return any(map(is_invented, names)) or not words("local_files", "").isdisjoint(parts)
