@@ -37,7 +37,8 @@ _NAMES = re.compile(r"`[^`]*`|(?<![\w.-])[\w.-]*/[\w./-]*|(?<![\w-])[\w-]+\.\w{2
 _MARKED = re.compile(r"`[^`]+`|\]\([^()\s]+\)")
 """What of a line stands in backticks, or is the address of a link."""
 _MAKES = re.compile(
-    r"(?:^|[/_-])(?:[\w-]*[_-])?(?:skills?|agents?|plugins?|commands?|creators?|builder|author|authoring|writing|templates?|scaffold\w*|generator|factory)(?:-[\w-]*)?$"
+    r"(?:^|[/_-])(?:skills?|agents?|plugins?|commands?|creators?|builder|author|authoring|writing|templates?"
+    r"|scaffold|generator|factory)(?:-[^/]*)?$"
 )
 """The folder of a skill that makes skills, agents and the like."""
 _TEACHES = 3

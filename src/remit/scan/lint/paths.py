@@ -41,7 +41,8 @@ def path_findings(
             absent = [
                 found
                 for found in absent
-                if _is_meant(found[0], one, there, exists) or (_is_kept(found[0], one.page) and not somewhere(found[0]))
+                if _is_meant(found[0], one, there, exists)
+                or (_is_kept(found[0], one.page, exists) and not somewhere(found[0]))
             ]
         elif one.form == "skill":
             absent = [found for found in absent if _is_own(found[0], one, exists) and not somewhere(found[0])]
@@ -68,17 +69,19 @@ def _is_meant(path: str, page: Drawn, there: Sequence[str], exists: Callable[[st
     return len(beside) >= 2 and _WORK.search(page.page) is None
 
 
-def _is_kept(path: str, page: str) -> bool:
+def _is_kept(path: str, page: str, exists: Callable[[str, str], bool]) -> bool:
     """Whether a path in a text is one that a repository would keep, though its folder may be absent too."""
     if _KEPT.search(path) is None or _COMMON.search(path) is not None or _MAKES.search(page) is not None:
         return False
-    return _WORK.search(page) is None or _SCRIPT.search(path) is not None or "/skills/" in path
+    skill = re.match(r"[^/]+/skills/[^/]+(?=/)", path)
+    there = skill is not None and exists(skill[0], "")
+    return there or _SCRIPT.search(path) is not None or _WORK.search(page) is None
 
 
 def _is_own(path: str, page: Drawn, exists: Callable[[str, str], bool]) -> bool:
     """Whether a path in a page of a skill means a file of the skill: the folder is there, or is one of skills only."""
     first = path.partition("/")[0]
-    return exists(f"{page.skill}/{first}", "") or first in ("references", "resources")
+    return first in ("references", "resources") or exists(f"{page.skill}/{first}", "")
 
 
 def _is_local(path: str) -> bool:
