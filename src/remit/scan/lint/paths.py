@@ -45,7 +45,7 @@ def path_findings(
                 or (_is_kept(found[0], one.page, exists) and not somewhere(found[0]))
             ]
         elif one.form == "skill":
-            absent = [found for found in absent if _is_own(found[0], one, exists) and not somewhere(found[0])]
+            absent = [found for found in absent if _is_own(found[0], one, there, exists) and not somewhere(found[0])]
         elif len(there) < 4 or len(absent) > (0.5 if one.form == "table" else 0.34) * len(there):
             continue  # the tree of something else
         elif one.form == "table":
@@ -78,10 +78,12 @@ def _is_kept(path: str, page: str, exists: Callable[[str, str], bool]) -> bool:
     return there or _SCRIPT.search(path) is not None or _WORK.search(page) is None
 
 
-def _is_own(path: str, page: Drawn, exists: Callable[[str, str], bool]) -> bool:
-    """Whether a path in a page of a skill means a file of the skill: the folder is there, or is one of skills only."""
+def _is_own(path: str, page: Drawn, there: Sequence[str], exists: Callable[[str, str], bool]) -> bool:
+    """Whether a path in a page of a skill means a file of the skill: its folder is one of skills only, or the page
+    names other files of it that the skill has."""
     first = path.partition("/")[0]
-    return first in ("references", "resources") or exists(f"{page.skill}/{first}", "")
+    beside = (one for one in there if one.partition("/")[0] == first)
+    return first in ("references", "resources") or any(exists(f"{page.skill}/{one}", "") for one in beside)
 
 
 def _is_local(path: str) -> bool:
