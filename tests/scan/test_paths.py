@@ -149,6 +149,15 @@ def test_a_skill_about_skills_gives_examples(tmp_path: Path, folder: str, told: 
     assert [one.code for one in survey.findings if one.code == "missing-file"] == ["missing-file"] * told
 
 
+def test_a_script_that_a_definition_runs(tmp_path: Path):
+    text = (
+        definition("miller", "Bash") + "\nRun `node .cursor/scripts/mill.js`, then `python .claude/scripts/weigh.py`.\n"
+    )
+    survey = scan(str(write(tmp_path, {**KIT, ".claude/agents/miller.md": text})), today=datetime.date(2026, 11, 19))
+    texts = [one.text for one in survey.findings if one.code == "missing-file"]
+    assert texts == ["`.cursor/scripts/mill.js` does not exist"]
+
+
 def test_a_file_of_a_skill_that_lies_elsewhere(tmp_path: Path):
     files = {"skills/oven/SKILL.md": SKILL.format("oven") + "Read `references/rye.md`.\n"}
     files["skills/mill/references/rye.md"] = "# Rye\n"

@@ -417,8 +417,10 @@ class _Reading:
 
     def _body(self, text: Text, reader: Reader) -> None:
         """What a definition says of others: whom it lists, counts and hands work to."""
-        page = read_page(text, read_markdown(text.text), reader.known, (), self.things)
+        document = read_markdown(text.text)
+        page = read_page(text, document, reader.known, (), self.things)
         self.pages += [page] if page is not None else []
+        self.drawn += (one for one in paths_named(text, document) if one.form == "text")
         self.needs += needs_of(text)
         self.counted += counts_in(text.path, text.text)
 
