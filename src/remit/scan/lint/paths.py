@@ -17,7 +17,7 @@ _SCRIPT = re.compile(r"\.(?:py|sh|js|mjs|cjs|ts|ps1)$")
 _THINGS = re.compile(r"(?:^|/)(?:agents?|chatmodes|skills?|commands?|hooks|prompts|instructions|rules)/")
 _KEPT = re.compile(r"\.(?:mdc?|py|sh|js|mjs|cjs|ts|ps1)$")
 _COMMON = re.compile(
-    r"(?:^|/)(?:agents?|chatmodes)/[^/]+\.md$|/[A-Z]+\.md$(?<!/SKILL\.md)|/copilot-instructions\.md$|\d\d"
+    r"(?:^|/)(?:agents?|chatmodes)/[^/]+\.md$|/[A-Z]+\.md$(?<!/SKILL\.md)|/[a-z]+-instructions\.md$|\d\d"
 )
 """Definitions, which are compared elsewhere; files that hosts know in every repository; what is numbered."""
 _MAKES = re.compile(
