@@ -110,6 +110,10 @@ class Walk(msgspec.Struct):
     most: int = MOST
     counted: set[str] = set()
     """The paths of things that documents count."""
+    tails: set[str] = set()
+    """The last two parts of every path: `scripts/weigh.py`."""
+    skills: set[str] = set()
+    """The folders of skills."""
     quoted: set[str] = set()
     """Names such as `docs-writer` in the quotes of programs, which may define agents, and those of workflows."""
 
@@ -161,6 +165,9 @@ class Walk(msgspec.Struct):
                 if self.files > self.most:
                     self.skipped.append((path, f"only the first {self.most:,} files are looked at"))
                     return
+                self.tails.add(tail_of(path))
+                if name == "SKILL.md":
+                    self.skills.add(folder)
                 if thing_of(path) is not None and not is_published(path):
                     self.counted.add(path)
                 if name.endswith((".yaml", ".yml")) and len(self.quoted) < _MOST_QUOTED:
@@ -209,6 +216,11 @@ class Walk(msgspec.Struct):
             return None
         meant, count = repaired(text.replace("\r\n", "\n"))
         return Text(path, meant, count, cut, link)
+
+
+def tail_of(path: str) -> str:
+    """The name of a file and of the folder that holds it."""
+    return "/".join(path.rsplit("/", 2)[-2:])
 
 
 def around(path: str) -> str:

@@ -20,16 +20,29 @@ _PROGRAMS = "|".join(
 _FILE = re.compile(
     rf"(?<![\w/.~$}}>*{{\\-])(?:\./)?((?:{_PROGRAMS})/(?:[\w-]+/)*[\w.-]+\.(?:md|mdc|py|sh|js|mjs|cjs|ts|ps1|json|ya?ml|toml))\b(?![\w*/])"
 )
+_SCRIPTS = "py|sh|js|mjs|cjs|ts|ps1"
+_ENDINGS = f"md|mdc|{_SCRIPTS}|json|ya?ml|toml"
+_OWN = re.compile(rf"(?:[`\s]|\]\()(?:\./)?((?:[\w-]+/){{1,4}}[\w-][\w.-]*\.(?:{_ENDINGS}))(?=[`\s)#])")
+"""A file of a skill's folder, by its path from there."""
 _ENTRY = re.compile(
     r"^([\s│|]*(?:[├└][─\s-]*|[+`|]--+\s*)?)(?:[^\w\s.#|(]+\s)?(\.?[\w@][\w.@-]*(?:/[\w.-]+)*/?)(?=\s|$)(.*)"
 )
 _CELL = re.compile(r"`(?:\./)?((?:\.?[\w-]+/)*\.?[\w.-]+(?:/|\.\w{1,5}))`")
 _TEAM = re.compile(rf"^(?:{_PROGRAMS})/|(?:^|/)(?:agents|skills)/")
 _RUNS = re.compile(r"^\s*(?:\$ )?(?:python3?|node|bash|sh|zsh|pwsh|npx|tsx|bun|deno run|uv run) ")
-_GLOB = re.compile(r"/\*")
-"""What makes a line one about patterns of paths."""
+_SAYS_NOTHING = re.compile(r"\binit\b|/\*|^\W*(?:file|path)s?\W*:", re.IGNORECASE)
+"""What makes a line one about patterns of paths, or about what stands below it."""
 _NAMES = re.compile(r"`[^`]*`|(?<![\w.-])[\w.-]*/[\w./-]*|(?<![\w-])[\w-]+\.\w{2,4}\b")
 """What of a line is the name of a file, and says nothing of it."""
+_MARKED = re.compile(r"`[^`]+`|\]\([^()\s]+\)")
+"""What of a line stands in backticks, or is the address of a link."""
+_MAKES = re.compile(
+    r"(?:^|[/_-])(?:skills?|agents?|plugins?|commands?|creators?|builder|author|authoring|writing|templates?"
+    r"|scaffold|generator|factory)(?:-[^/]*)?$"
+)
+"""The folder of a skill that makes skills, agents and the like."""
+_TEACHES = 3
+"""How often a page names `SKILL.md` if it tells how to write one."""
 _LONGEST = 1_000
 _MOST = 200
 
@@ -38,9 +51,11 @@ class Drawn(msgspec.Struct, frozen=True):
     """The paths that one tree, table or page names, with the line of each."""
 
     form: str
-    """`tree`, `table` or `text`."""
+    """`tree`, `table`, `text` or `skill`."""
     paths: tuple[tuple[str, Place], ...]
     page: str
+    skill: str = ""
+    """The folder of the skill that the page belongs to."""
 
 
 def paths_named(text: Text, document: Document) -> Iterator[Drawn]:
@@ -68,8 +83,36 @@ def _in_text(text: Text) -> Iterator[tuple[str, Place]]:
     for number, raw in enumerate(text.text.split("\n"), 1):
         line = raw[:_LONGEST] if number not in examples else ""
         fenced ^= line.lstrip().startswith(("```", "~~~"))
-        if "." in line and (not fenced or _RUNS.search(line)) and not _GLOB.search(line) and not _is_absent(line):
+        if (
+            "." in line
+            and (not fenced or _RUNS.search(line))
+            and not _SAYS_NOTHING.search(line)
+            and not _is_absent(line)
+        ):
             for match in _FILE.finditer(line):
+                yield match[1], Place(text.path, number)
+
+
+def named_in_skill(text: Text, skill: str) -> Iterator[Drawn]:
+    """The files below the folder of a skill that its pages name, if they don't speak of how to make a skill."""
+    if not skill or _MAKES.search(skill) is not None or text.text.count("SKILL.md") >= _TEACHES:
+        return
+    named = dict(_marked(text))
+    if named:
+        yield Drawn("skill", tuple(named.items())[:_MOST], text.path, skill)
+
+
+def _marked(text: Text) -> Iterator[tuple[str, Place]]:
+    fenced = False
+    examples = example_rows(text.text)
+    for number, raw in enumerate(text.text.split("\n"), 1):
+        line = raw[:_LONGEST] if number not in examples else ""
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        if "/" not in line or (fenced and not _RUNS.search(line)) or _is_absent(line, _MADE):
+            continue
+        pieces = [f" {line} "] if fenced else [f"{one} " for one in _MARKED.findall(line)]
+        for piece in pieces:
+            for match in _OWN.finditer(piece):
                 yield match[1], Place(text.path, number)
 
 
@@ -95,13 +138,19 @@ def _trees(text: Text, document: Document) -> Iterator[Drawn]:
             yield Drawn("tree", tuple(found[:_MOST]), text.path)
 
 
-def _is_absent(line: str) -> bool:
+def _is_absent(line: str, said: re.Pattern[str] | None = None) -> bool:
     """Whether a line says that a file is made, kept on one machine, or may be missing."""
-    return _ABSENT.search(_NAMES.sub("", bare(line[:_LONGEST]))) is not None
+    return (said or _ABSENT).search(_NAMES.sub("", bare(line[:_LONGEST]))) is not None
 
 
-def _any(key: str) -> str:
-    return "|".join(re.escape(one) for one in sorted(words("made_later", key)))
+def _saying(besides: frozenset[str] = frozenset()) -> re.Pattern[str]:
+    """Words that say that a file is made later, but for some."""
+    whole, begins, unspaced = (
+        "|".join(re.escape(one) for one in sorted(words("made_later", key) - besides))
+        for key in ("whole", "begins", "unspaced")
+    )
+    return re.compile(rf"\b(?:{whole})\b|\b(?:{begins})|{unspaced}", re.IGNORECASE)
 
 
-_ABSENT = re.compile(rf"\b(?:{_any('whole')})\b|\b(?:{_any('begins')})|{_any('unspaced')}", re.IGNORECASE)
+_ABSENT = _saying()
+_MADE = _saying(words("made_later", "not_in_skills"))

@@ -17,7 +17,7 @@ from remit.scan.configs import own_keys, read_config
 from remit.scan.counts import Count, counts_in
 from remit.scan.definitions import is_archived, is_headless, read_definition
 from remit.scan.documents import Reader
-from remit.scan.files import MOST, Text, Walk, is_manifest, is_past, is_published, is_team_file
+from remit.scan.files import MOST, Text, Walk, is_manifest, is_past, is_published, is_team_file, tail_of
 from remit.scan.front_matter import read_head
 from remit.scan.grids import Grid, Paths, grid_of, grids_of, paths_of
 from remit.scan.handovers import handed_over
@@ -50,7 +50,7 @@ from remit.scan.merge import merge, team_of, teams_of
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
 from remit.scan.names import Names, key_of
 from remit.scan.needs import needs_of
-from remit.scan.paths import Drawn, paths_named
+from remit.scan.paths import Drawn, named_in_skill, paths_named
 from remit.scan.records import Record, account_of, declared, read_records
 from remit.scan.rosters import Mention, Page, read_page, scripts_of, things_by_kind
 from remit.scan.servers import Listing, Switched, Use, listings_of, switched_in, uses_of
@@ -131,7 +131,7 @@ def scan(
         *team_findings(agents, reading.headless),
         *count_findings(reading.counted, inventory, reading.definitions, reading.exists),
         *manifest_findings(reading.manifests, inventory, reading.exists),
-        *path_findings(reading.drawn, reading.exists),
+        *path_findings(reading.drawn, reading.exists, reading.somewhere),
         *sum_findings(reading.sums),
         *announced_findings(reading.announced),
         *attribute_findings(reading.heads, reading.attributes, reading.things),
@@ -419,6 +419,17 @@ class _Reading:
                 return False
             folder = folder.rpartition("/")[0]
 
+    def somewhere(self, path: str) -> bool:
+        """Whether any file has the name, and the folder, that a path ends with."""
+        return tail_of(path) in self.walk.tails
+
+    def skill_of(self, page: str) -> str:
+        """The folder of the skill that a page belongs to; empty for none."""
+        folder = page.rpartition("/")[0]
+        while folder and folder not in self.walk.skills:
+            folder = folder.rpartition("/")[0]
+        return folder
+
     def leads(self, link: str, page: str) -> bool:
         """Whether a link of a page leads to something: from its folder, or from the root."""
         folders = (os.path.dirname(page), "")
@@ -429,8 +440,10 @@ class _Reading:
 
     def _body(self, text: Text, reader: Reader) -> None:
         """What a definition says of others: whom it lists, counts and hands work to."""
-        page = read_page(text, read_markdown(text.text), reader.known, (), self.things)
+        document = read_markdown(text.text)
+        page = read_page(text, document, reader.known, (), self.things)
         self.pages += [page] if page is not None else []
+        self.drawn += (one for one in paths_named(text, document) if one.form == "text")
         self.needs += needs_of(text)
         self.counted += counts_in(text.path, text.text)
 
@@ -463,6 +476,7 @@ class _Reading:
             self.switched += switched_in(text, document, self.servers)
             self.sums += sums_of(text, document)
             self.drawn += paths_named(text, document) if self.definitions else ()
+            self.drawn += named_in_skill(text, self.skill_of(text.path))
             self.listings += listings_of(text, document, self.servers)
             page = read_page(text, document, reader.known, found, self.things)
             self.pages += [page] if page is not None else []

@@ -15,11 +15,22 @@ from remit.scan.vocabulary import words
 _MOST = 6
 _SCRIPT = re.compile(r"\.(?:py|sh|js|mjs|cjs|ts|ps1)$")
 _THINGS = re.compile(r"(?:^|/)(?:agents?|chatmodes|skills?|commands?|hooks|prompts|instructions|rules)/")
+_KEPT = re.compile(r"\.(?:mdc?|py|sh|js|mjs|cjs|ts|ps1)$")
+_COMMON = re.compile(
+    r"(?:^|/)(?:agents?|chatmodes)/[^/]+\.md$|/[A-Z]+\.md$(?<!/SKILL\.md)|/[a-z]+-instructions\.md$|\d\d"
+)
+"""Definitions, which are compared elsewhere; files that hosts know in every repository; what is numbered."""
+_MAKES = re.compile(
+    r"setup|install|init|bootstrap|creator|scaffold|generator|migrat|overhaul|upgrade|output|\.txt$", re.IGNORECASE
+)
+"""Pages about what is made elsewhere."""
 _WORK = re.compile(r"(?:^|/)(?:skills?|commands?|agents?|prompts|workflows|rules|instructions|protocols)/")
 """Where pages tell an agent what to do, often in another repository."""
 
 
-def path_findings(drawn: Sequence[Drawn], exists: Callable[[str, str], bool]) -> Iterator[Finding]:
+def path_findings(
+    drawn: Sequence[Drawn], exists: Callable[[str, str], bool], somewhere: Callable[[str], bool]
+) -> Iterator[Finding]:
     """Paths that are not there, where most of those beside them are. `exists` says so for a path on a page."""
     for one in drawn:
         if is_past_page(one.page):
@@ -27,7 +38,14 @@ def path_findings(drawn: Sequence[Drawn], exists: Callable[[str, str], bool]) ->
         there = [path for path, _ in one.paths if exists(path, one.page)]
         absent = [(path, place) for path, place in one.paths if path not in there and not _is_local(path)]
         if one.form == "text":
-            absent = [found for found in absent if _is_meant(found[0], one, there, exists)]
+            absent = [
+                found
+                for found in absent
+                if _is_meant(found[0], one, there, exists)
+                or (_is_kept(found[0], one.page, exists) and not somewhere(found[0]))
+            ]
+        elif one.form == "skill":
+            absent = [found for found in absent if _is_own(found[0], one, there, exists) and not somewhere(found[0])]
         elif len(there) < 4 or len(absent) > (0.5 if one.form == "table" else 0.34) * len(there):
             continue  # the tree of something else
         elif one.form == "table":
@@ -51,7 +69,25 @@ def _is_meant(path: str, page: Drawn, there: Sequence[str], exists: Callable[[st
     return len(beside) >= 2 and _WORK.search(page.page) is None
 
 
+def _is_kept(path: str, page: str, exists: Callable[[str, str], bool]) -> bool:
+    """Whether a path in a text is one that a repository would keep, though its folder may be absent too."""
+    if _KEPT.search(path) is None or _COMMON.search(path) is not None or _MAKES.search(page) is not None:
+        return False
+    skill = re.match(r"[^/]+/skills/[^/]+(?=/)", path)
+    there = skill is not None and exists(skill[0], "")
+    return there or _SCRIPT.search(path) is not None or _WORK.search(page) is None
+
+
+def _is_own(path: str, page: Drawn, there: Sequence[str], exists: Callable[[str, str], bool]) -> bool:
+    """Whether a path in a page of a skill means a file of the skill: its folder is one of skills only, or the page
+    names other files of it that the skill has."""
+    first = path.partition("/")[0]
+    beside = (one for one in there if one.partition("/")[0] == first)
+    return first in ("references", "resources") or any(exists(f"{page.skill}/{one}", "") for one in beside)
+
+
 def _is_local(path: str) -> bool:
     """Whether a path is one of some machine, or stands for any."""
     parts = re.findall(r"[a-z]+", path.lower())
-    return is_invented(path.rpartition("/")[2].partition(".")[0]) or not words("local_files", "").isdisjoint(parts)
+    names = (part.partition(".")[0] for part in path.split("/") if not part.startswith("."))
+    return any(map(is_invented, names)) or not words("local_files", "").isdisjoint(parts)
