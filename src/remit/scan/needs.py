@@ -64,7 +64,8 @@ def colleagues_of(text: Text) -> Iterator[Mention]:
     if head is None:
         return
     titles = words("colleagues", "")
-    under, above = "", ()
+    under = ""
+    above: tuple[str, ...] = ()
     for line in read_markdown(head.body[:60_000], head.body_line).lines[: 10 * _MOST]:
         title = _title(line.text) if not line.item else ""
         if line.headings != above:
