@@ -290,6 +290,14 @@ def test_a_skill_that_two_documents_name_is_one_finding(tmp_path: Path):
     assert spoken(tmp_path, {"docs/one.md": page, "docs/two.md": page}) == [LOST.replace("(1)", "(2)")]
 
 
+@pytest.mark.parametrize(("says", "count"), [("**Invoked via:** /bind-book", 0), ("Binds.", 1)])
+def test_a_skill_may_say_by_which_command_it_is_called(tmp_path: Path, says: str, count: int):
+    page = "# Kit\n\nCommands: `/write-page`, `/check-links`\n\nCommands: `/sort-notes`, `/bind-book`\n"
+    skill = f"# Paste, for agents and their tools\n\n- {says}\n"
+    files = {".claude/skills/paste-cover/SKILL.md": skill, "docs/guide.md": page}
+    assert len(spoken(tmp_path, files)) == count
+
+
 @pytest.mark.parametrize(
     ("heading", "last", "found"),
     [

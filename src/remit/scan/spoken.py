@@ -27,6 +27,9 @@ _OPEN = re.compile(
     re.IGNORECASE,
 )
 """What leaves it open whether the thing is here."""
+_CALLED = re.compile(r"(?i:invo(?:ked?|cation)|usage|trigger|call(?:ed)?)\b[^/`]{0,20}`?/([a-z][\w:-]+)")
+CALLED = "called"
+"""The kind of a command by which a skill says that it is called."""
 _KINDS = ("skills", "commands")
 _MOST = 500
 
@@ -48,6 +51,8 @@ def spoken_in(text: Text, document: Document) -> list[Spoken]:
 
 def _in_lines(text: Text, document: Document) -> Iterator[Spoken]:
     for line in document.lines:
+        if text.path.endswith("/SKILL.md") and (called := _CALLED.search(line.text[:2_000])) is not None:
+            yield Spoken(called[1], CALLED, Place(text.path, line.line))
         said = _SET_OFF.sub("", line.text) if len(line.text) <= 2_000 else ""
         if not said or is_made(said) or IF_THERE.search(said) or _OPEN.search(said):
             continue

@@ -12,7 +12,7 @@ from remit.scan.lint.rosters import Team, all_things, is_nowhere, is_unknown
 from remit.scan.model import Finding, Place
 from remit.scan.names import common_prefix, key_of
 from remit.scan.rosters import Mention, shape, thing_key
-from remit.scan.spoken import Spoken
+from remit.scan.spoken import CALLED, Spoken
 from remit.scan.vocabulary import words
 
 _MOST = 12
@@ -23,11 +23,11 @@ def spoken_findings(
     spoken: Sequence[Spoken], team: Team, inventory: Inventory, reported: Sequence[Finding]
 ) -> Iterator[Finding]:
     """One finding for each name, with every text that speaks of it beside names most of which are defined."""
-    known = all_things(inventory)
+    known = all_things(inventory) | {thing_key(one.name) for one in spoken if one.kind == CALLED}
     seen = {place for one in reported for place in one.places}
     groups: dict[tuple[str, str], dict[str, list[Spoken]]] = {}
     for one in spoken:
-        if not is_past_page(one.place.file):
+        if one.kind != CALLED and not is_past_page(one.place.file):
             group = groups.setdefault((_source(one.place.file), one.kind), {})
             group.setdefault(thing_key(one.name), []).append(one)
     lost: dict[tuple[str, str], list[Spoken]] = {}
