@@ -250,3 +250,87 @@ def test_work_may_be_handed_to_a_workflow(tmp_path: Path):
     there = {".github/workflows/night-build.yml": "on: push\n"}
     assert found(tmp_path / "a", page, path=".claude/commands/go.md", more=there) == []
     assert found(tmp_path / "b", page, path=".claude/commands/go.md") != []
+
+
+WRITERS = ("write-page", "check-links", "sort-notes", "trim-words")
+BENCH = {f".claude/skills/{name}/SKILL.md": f"# {name}\n" for name in WRITERS}
+
+
+def spoken(root: Path, files: dict[str, str]) -> list[str]:
+    survey = scan(str(write(root, {**TEAM, **BENCH, **files})), today=datetime.date(2026, 11, 18))
+    return [f"{one.text} ({len(one.places)})" for one in survey.findings if one.code == "undefined-name"]
+
+
+LOST = "`bind-book` is named among the skills, and nothing defines it (1)"
+
+
+@pytest.mark.parametrize(
+    ("page", "texts"),
+    [
+        (
+            "Use the `write-page` skill, the `check-links` skill, the `sort-notes` skill and the `bind-book` skill.",
+            [LOST],
+        ),
+        ("**Key Skills:** `write-page`, `check-links`\n\n**Key Skills:** `sort-notes`, `bind-book`", [LOST]),
+        ("- **write-page**: x\n- **check-links**: x\n- **sort-notes**: x\n- **bind-book**: x", [LOST]),
+        ("Use the skill `write-page`.\n\nSkills: `check-links`, `sort-notes`\n\nUse the `trim-words` skill.", []),
+        ("Skills: `write-page`, `check-links`\n\nSkills: `bind-book`, `glue-spine`", []),
+        ("Skills: `write-page`, `check-links`, `sort-notes`\n\nCreate the `bind-book` skill.", []),
+        ("Skills: `write-page`, `check-links`, `sort-notes`\n\nThe `bind-book` skill of the plugin is needed.", []),
+        ("Skills: `write-page`, `check-links`, `sort-notes`\n\n- **bind-book**: a field of the head", []),
+        ("Skills: `zz-write-page`, `zz-check-links`\n\nSkills: `zz-sort-notes`, `zz-trim-words`", []),
+    ],
+)
+def test_skills_that_a_text_speaks_of(tmp_path: Path, page: str, texts: list[str]):
+    assert spoken(tmp_path, {"docs/guide.md": f"# Guide to the skills\n\n{page}\n"}) == texts
+
+
+def test_a_skill_that_two_documents_name_is_one_finding(tmp_path: Path):
+    page = "# Guide\n\n**Skills:** `write-page`, `check-links`, `sort-notes`\n\nUse the `bind-book` skill.\n"
+    assert spoken(tmp_path, {"docs/one.md": page, "docs/two.md": page}) == [LOST.replace("(1)", "(2)")]
+
+
+@pytest.mark.parametrize(("says", "count"), [("**Invoked via:** /bind-book", 0), ("Binds.", 1)])
+def test_a_skill_may_say_by_which_command_it_is_called(tmp_path: Path, says: str, count: int):
+    page = "# Kit\n\nCommands: `/write-page`, `/check-links`\n\nCommands: `/sort-notes`, `/bind-book`\n"
+    skill = f"# Paste, for agents and their tools\n\n- {says}\n"
+    files = {".claude/skills/paste-cover/SKILL.md": skill, "docs/guide.md": page}
+    assert len(spoken(tmp_path, files)) == count
+
+
+@pytest.mark.parametrize(
+    ("heading", "last", "found"),
+    [
+        ("## Works with", "- **api-expert**: x", 1),
+        ("This agent collaborates with:", "- **api-expert**", 1),
+        ("## Works with", "- **db-expert**: x", 0),
+        ("## Works with", "- **Customer Support**: x", 0),
+        ("## Remember", "- **api-expert**: x", 0),
+    ],
+)
+def test_agents_that_definitions_say_theirs_work_with(tmp_path: Path, heading: str, last: str, found: int):
+    first = f"{heading}\n\n- **code-reviewer**: x\n- **doc-writer**: x\n"
+    bodies = {"db-expert": first, "code-reviewer": f"{heading}\n\n- **test-runner**: x\n{last}\n"}
+    files = {f".claude/agents/{name}.md": f"{definition(name, 'Read')}\n{body}" for name, body in bodies.items()}
+    texts = spoken(tmp_path, files)
+    expected = "`api-expert` is named as an agent to work with, and nothing defines it (1)"
+    assert texts == [expected] * found
+
+
+@pytest.mark.parametrize(
+    ("heading", "path", "found"),
+    [
+        ("All Skills Catalog", "docs/guide.md", 1),
+        ("Skills Reference", "docs/guide.md", 1),
+        ("Available Skills", "docs/guide.md", 1),
+        ("Skills", "docs/guide.md", 0),
+        ("Skills for a hurry", "docs/guide.md", 0),
+        ("Available Skills", ".claude/agents/db-expert.md", 0),
+    ],
+)
+def test_a_catalogue_may_leave_out_more(tmp_path: Path, heading: str, path: str, found: int):
+    more = {".claude/skills/bind-book/SKILL.md": "# x\n"}
+    page = f"# Kit\n\n## {heading}\n\n- `write-page`: x\n- `check-links`: x\n- `sort-notes`: x\n"
+    page = page if path.startswith("docs") else f"{definition('db-expert', 'Read')}\n{page}"
+    survey = scan(str(write(tmp_path, {**TEAM, **BENCH, **more, path: page})), today=datetime.date(2026, 11, 18))
+    assert sum(one.code == "no-section" for one in survey.findings) == found

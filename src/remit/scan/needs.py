@@ -9,11 +9,15 @@ from remit.scan.files import Text
 from remit.scan.front_matter import Head, read_head
 from remit.scan.markdown import read_markdown
 from remit.scan.model import Place
-from remit.scan.rosters import Mention
-from remit.scan.vocabulary import bare, section, without_emoji
+from remit.scan.rosters import Mention, is_name
+from remit.scan.vocabulary import bare, section, without_emoji, words
 
 _ITEM = re.compile(r"^(?:\*\*)?`([@/$]?[\w][\w./-]*)(?:\s+[<\[(][^`]*)?`(?:\*\*)?\s*(?:[—–:：(,-]|$)")
 """An item that begins with a name in marks of code."""
+_COLLEAGUE = re.compile(
+    r"^(\*\*|`|\*\*`|)@?([A-Za-z][\w.&-]*(?: [\w.&-]+){0,3}?)[`*]*(?:\s+(?:[—–→-]|\()\s*|\s*[:：]|$)"
+)
+"""An item that begins with the name of an agent, set off or alone."""
 _MOST = 200
 
 
@@ -52,3 +56,29 @@ def _in_lists(text: Text, head: Head) -> Iterator[Mention]:
             match = _ITEM.match(line.text) if title in headings else None
             if match is not None:
                 yield Mention(match[1], headings[title], Place(text.path, line.line))
+
+
+def colleagues_of(text: Text) -> Iterator[Mention]:
+    """The agents that a definition lists as those its agent works with; the form is how they are set off."""
+    head = read_head(text.text)
+    if head is None:
+        return
+    titles = words("colleagues", "")
+    under = ""
+    above: tuple[str, ...] = ()
+    for line in read_markdown(head.body[:60_000], head.body_line).lines[: 10 * _MOST]:
+        title = _title(line.text) if not line.item else ""
+        if line.headings != above:
+            under, above = _title(line.headings[-1]) if line.headings else "", line.headings
+        if not line.item:
+            under = title if title in titles else ""
+            continue
+        match = _COLLEAGUE.match(line.text) if under in titles else None
+        if match is not None and is_name(match[2]):
+            yield Mention(match[2], match[1], Place(text.path, line.line))
+
+
+def _title(written: str) -> str:
+    """A heading, or a line that introduces a list, in plain words."""
+    plain = without_emoji(bare(written)).lower().replace("*", "").strip(" :：")
+    return re.sub(r"^(?:this|the) agent ", "", plain)

@@ -486,14 +486,14 @@ def _mentions(text: Text) -> Iterator[Mention]:
         line = raw[:2000]
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
-        if _HANDING.search(line) is not None and _IF_THERE.search(line) is None:
+        if _HANDING.search(line) is not None and IF_THERE.search(line) is None:
             for match in _HANDS.finditer(line):
                 yield Mention(next(one for one in match.groups() if one), "handover", Place(text.path, number))
         if "@" in line and not fenced:
             for match in _AT.finditer(line):
                 yield Mention(match[1], "at", Place(text.path, number))
         told = not fenced and number not in examples and any(folder in line for folder in _FOLDERS_OF_THINGS)
-        if told and not _is_made(line):
+        if told and not is_made(line):
             links = list(_LINK.finditer(line))
             for match in links:
                 yield Mention(match[1], "link", Place(text.path, number))
@@ -503,7 +503,7 @@ def _mentions(text: Text) -> Iterator[Mention]:
 
 
 _HANDING = re.compile(r"to|agent|delega")
-_IF_THERE = re.compile(
+IF_THERE = re.compile(
     r"\b(?:if|when|where) (?:it is |it's |one is )?(?:available|installed|present|defined|configured)\b", re.IGNORECASE
 )
 """What hands work only to an agent that may be missing."""
@@ -521,7 +521,8 @@ _LINK = re.compile(
 )
 
 
-def _is_made(line: str) -> bool:
+def is_made(line: str) -> bool:
+    """Whether a line speaks of what is yet to be made, or need not be there."""
     return _MADE.search(re.sub(r"`[^`]*`|[\w.-]*/[\w./-]*", "", line)) is not None
 
 

@@ -42,6 +42,7 @@ from remit.scan.lint.servers import (
     undeclared_findings,
 )
 from remit.scan.lint.settings import denied_findings, forbidden_findings, settings_findings, unreadable
+from remit.scan.lint.spoken import colleague_findings, spoken_findings
 from remit.scan.lint.team import grouped, headless, team_findings
 from remit.scan.lint.told import told_findings
 from remit.scan.manifests import Manifest, read_manifest
@@ -49,12 +50,13 @@ from remit.scan.markdown import read_markdown
 from remit.scan.merge import merge, team_of, teams_of
 from remit.scan.model import Account, Agent, Extent, Finding, Kind, Mark, Place, Survey, Weight
 from remit.scan.names import Names, key_of
-from remit.scan.needs import needs_of
+from remit.scan.needs import colleagues_of, needs_of
 from remit.scan.paths import Drawn, named_in_skill, paths_named
 from remit.scan.records import Record, account_of, declared, read_records
 from remit.scan.rosters import Mention, Page, read_page, scripts_of, things_by_kind
 from remit.scan.servers import Listing, Switched, Use, listings_of, switched_in, uses_of
 from remit.scan.settings import EVERYBODY, Unreadable, is_everybody, read_settings, switched
+from remit.scan.spoken import Spoken, spoken_in
 from remit.scan.statements import Statements, own_accounts, told_in
 from remit.scan.sums import Sum, sums_of
 from remit.scan.told import Told, told_tools
@@ -122,6 +124,11 @@ def scan(
     everybody = merge(accounts)
     agents = [agent for agent in everybody if not is_everybody(agent)]
     inventory = reading.inventory(accounts)
+    team = reading.team(accounts)
+    listed = [
+        *roster_findings(reading.pages, team, reading.inventory(accounts), reading.exists, reading.leads),
+        *need_findings(reading.needs, team, reading.inventory(accounts)),
+    ]
     findings = [
         *reading.findings,
         *agent_findings(agents),
@@ -139,10 +146,9 @@ def scan(
         *settings_findings(accounts),
         *denied_findings(accounts, reading.told),
         *forbidden_findings(accounts, reading.rules),
-        *roster_findings(
-            reading.pages, reading.team(accounts), reading.inventory(accounts), reading.exists, reading.leads
-        ),
-        *need_findings(reading.needs, reading.team(accounts), reading.inventory(accounts)),
+        *listed,
+        *colleague_findings(reading.colleagues, team, listed),
+        *spoken_findings(reading.spoken, team, reading.inventory(accounts), listed),
         *definition_findings(reading.uses, agents, reading.servers),
         *undeclared_findings(agents, accounts),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
@@ -231,6 +237,10 @@ class _Reading:
         """Numbers of agents, skills and the like."""
         self.definitions: frozenset[str] = frozenset()
         self.pages: list[Page] = []
+        self.spoken: list[Spoken] = []
+        """Skills and commands that texts speak of."""
+        self.colleagues: list[Mention] = []
+        """Agents that definitions list as those theirs work with."""
         self.needs: list[Mention] = []
         """What definitions say that their agents work with."""
         self.uses: list[Use] = []
@@ -445,6 +455,8 @@ class _Reading:
         self.pages += [page] if page is not None else []
         self.drawn += (one for one in paths_named(text, document) if one.form == "text")
         self.needs += needs_of(text)
+        self.colleagues += colleagues_of(text)
+        self.spoken += spoken_in(text, document)
         self.counted += counts_in(text.path, text.text)
 
     def _document(self, text: Text, reader: Reader, statements: Statements) -> list[Account]:
@@ -480,6 +492,7 @@ class _Reading:
             self.listings += listings_of(text, document, self.servers)
             page = read_page(text, document, reader.known, found, self.things)
             self.pages += [page] if page is not None else []
+            self.spoken += spoken_in(text, document)
             if found or page is not None or text.path in words("main_documents", ""):
                 self.announced += announced_in(text.path, text.text, document)
             found += more

@@ -92,7 +92,7 @@ def roster_findings(
         yield from _things(page, team, inventory)
         for one in page.mentions:
             named = one.form in ("handover", "at") and key_of(one.name) not in team.pages
-            if named and _is_used(one, page, team) and _is_unknown(one.name, team):
+            if named and _is_used(one, page, team) and is_unknown(one.name, team):
                 used.setdefault(one.name, []).append(one.place)
     for names, places in silent.items():
         shown = listing([team.every[key].agent for key in names], _MOST)
@@ -169,7 +169,7 @@ def _is_nobody(plain: str) -> bool:
 
 def need_findings(needs: Sequence[Mention], team: Team, inventory: Inventory) -> Iterator[Finding]:
     """Skills, commands and agents that definitions say their agents work with, and that nothing defines."""
-    known = _all_things(inventory)
+    known = all_things(inventory)
     for kind in dict.fromkeys(one.form for one in needs):
         by_name: dict[str, list[Place]] = {}
         for one in needs:
@@ -188,7 +188,7 @@ def _is_there(name: str, kind: str, known: frozenset[str], team: Team) -> bool:
     """Whether a name of a kind is defined here, or need not be."""
     key = thing_key(name)
     if kind == "agents":
-        return not _is_unknown(name, team)
+        return not is_unknown(name, team)
     return (
         key in known | team.others | words("builtin_commands", "")
         or is_invented(name)
@@ -196,7 +196,7 @@ def _is_there(name: str, kind: str, known: frozenset[str], team: Team) -> bool:
     )
 
 
-def _all_things(inventory: Inventory) -> frozenset[str]:
+def all_things(inventory: Inventory) -> frozenset[str]:
     """The keys of everything that is no agent, and of the folders that hold it."""
     things = [one for found in inventory.things.values() for one in found]
     return frozenset(
@@ -206,7 +206,7 @@ def _all_things(inventory: Inventory) -> frozenset[str]:
 
 def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
     """Skills, commands and the like that a page lists and nothing defines, and those that a list of all leaves out."""
-    known = _all_things(inventory) if page.things else frozenset()
+    known = all_things(inventory) if page.things else frozenset()
     by_kind: dict[str, list[Roster]] = {}
     for roster in page.things:
         if not roster.cut:
@@ -215,13 +215,7 @@ def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
         wrong = [
             (name, line)
             for name, line in roster.names
-            if (key := thing_key(name)) not in known
-            and key not in team.others | team.pages | words("builtin_commands", "")
-            and team.resolve(name.lstrip("/")) is None
-            and ":" not in name
-            and not is_invented(name.lstrip("/"))
-            and not any(_is_part(key, other) for other in known)
-            and not (prefixed and key.partition("-")[2] in known)
+            if is_nowhere(name, known, team) and not (prefixed and thing_key(name).partition("-")[2] in known)
         ]
         if wrong:
             text = f"among the {roster.kind}, and nowhere here: {listing([name for name, _ in wrong], _MOST)}"
@@ -247,11 +241,26 @@ def _things(page: Page, team: Team, inventory: Inventory) -> Iterator[Finding]:
                 key for key in members - listed if not page.names(key) and not any(_is_part(key, one) for one in listed)
             )
             renamed = kind == "skills" and len(listed - known) >= len(absent)  # a head may give another name
-            if len(listed & members) >= max(3, 0.7 * len(members)) and absent and not renamed:
+            whole = not page.own and any(is_whole(one, kind) for one in titled)
+            share = 0.5 if whole else 0.7
+            if len(listed & members) >= max(3, share * len(members)) and absent and not renamed:
                 text = f"a document lists the {kind} of `{folder}`; not {listing(absent, _MOST)}"
                 them = "it" if len(absent) == 1 else "them"
                 yield finding("no-section/things", text, titled[0].place, file=page.path, them=them)
                 break
+
+
+def is_nowhere(name: str, known: frozenset[str], team: Team) -> bool:
+    """Whether nothing here has the name of a skill or a command; a part of a name may stand for it."""
+    key = thing_key(name)
+    return (
+        key not in known
+        and key not in team.others | team.pages | words("builtin_commands", "")
+        and team.resolve(name.lstrip("/")) is None
+        and ":" not in name
+        and not is_invented(name.lstrip("/"))
+        and not any(_is_part(key, other) for other in known)
+    )
 
 
 def _is_part(key: str, other: str) -> bool:
@@ -260,7 +269,7 @@ def _is_part(key: str, other: str) -> bool:
     return len(short) > 3 and f"-{long}-".find(f"-{short}-") in (0, len(long) - len(short))
 
 
-def _is_unknown(name: str, team: Team, *, lead: bool = False) -> bool:
+def is_unknown(name: str, team: Team, *, lead: bool = False) -> bool:
     """Whether nobody defines a name; who leads others may be the host's main session, unless `lead` says otherwise."""
     key = key_of(name)
     return (
@@ -285,6 +294,13 @@ def is_directory(heading: str, kind: str = "agents") -> bool:
     return bool(said) and not rest
 
 
+def is_whole(roster: Roster, kind: str = "agents") -> bool:
+    """Whether a heading of an enumeration says that it has all there are: "Command Reference", "Agents Catalog"."""
+    return any(
+        is_directory(one, kind) and not words("says_all", "").isdisjoint(parts_of_text(one)) for one in roster.headings
+    )
+
+
 _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]")
 
 
@@ -299,13 +315,14 @@ def _left_out(page: Page, rosters: Sequence[Roster], team: Team) -> tuple[tuple[
     titled = [one for one in rosters if one.form in ("tree", "matrix") or any(map(is_directory, one.headings))]
     listed = {found for one in titled for name, _ in one.names if (found := team.resolve(name)) is not None}
     drawn = any(one.form == "tree" for one in titled)
+    whole = not page.own and any(map(is_whole, titled))
     if not any(one.form in ("tree", "table", "matrix") or len(one.names) > 4 for one in titled):
         return None
     if any(len(members) > 2 and members - own_names() == listed - own_names() for members in team.folders.values()):
         return None  # all of one of the teams
     absent: dict[str, None] = {}
     for members in team.folders.values():
-        if len(listed & members) >= 3 and len(listed & members) >= (0.5 if drawn else 0.7) * len(members):
+        if len(listed & members) >= 3 and len(listed & members) >= (0.5 if drawn or whole else 0.7) * len(members):
             absent.update(dict.fromkeys(sorted(members - listed)))
     missing = [
         key
@@ -335,7 +352,7 @@ def _unknown(
             (name, line)
             for name, line in roster.names
             if is_name(name)
-            and _is_unknown(name, team, lead=certain and "-" in name and 5 <= len(right) >= len(roster.names) - 2)
+            and is_unknown(name, team, lead=certain and "-" in name and 5 <= len(right) >= len(roster.names) - 2)
             and (shape(name) in alike or roster.form == "tree")
             if not roster.loose or re.search(r"[-_]", name)
         ]
