@@ -126,8 +126,8 @@ def scan(
     inventory = reading.inventory(accounts)
     team = reading.team(accounts)
     listed = [
-        *roster_findings(reading.pages, team, reading.inventory(accounts), reading.exists, reading.leads),
-        *need_findings(reading.needs, team, reading.inventory(accounts)),
+        *roster_findings(reading.pages, team, inventory, reading.exists, reading.leads),
+        *need_findings(reading.needs, team, inventory),
     ]
     findings = [
         *reading.findings,
@@ -148,7 +148,7 @@ def scan(
         *forbidden_findings(accounts, reading.rules),
         *listed,
         *colleague_findings(reading.colleagues, team, listed),
-        *spoken_findings(reading.spoken, team, reading.inventory(accounts), listed),
+        *spoken_findings(reading.spoken, team, inventory, listed),
         *definition_findings(reading.uses, agents, reading.servers),
         *undeclared_findings(agents, accounts),
         *server_findings(reading.uses, reading.listings, servers_of(accounts)),
