@@ -107,6 +107,21 @@ def test_how_many_are_listed_below(text: str, sizes: set[int]):
         ("docs/guide.md", "All 9+ specialized agents.", ["the text speaks of 9 agents; `.claude/agents` defines 5"]),
         ("docs/guide.md", "All 7 core agents wait.", []),
         ("user-docs/guide.md", "All 7 agents wait.", ["the text speaks of 7 agents; `.claude/agents` defines 5"]),
+        ("README.md", "We have 7 agents.", ["the text speaks of 7 agents; `.claude/agents` defines 5"]),
+        (
+            "README.md",
+            "There are three agents in this repo.",
+            ["the text speaks of 3 agents; `.claude/agents` defines 5"],
+        ),
+        ("AGENTS.md", "Our team has 9 agents:", ["the text speaks of 9 agents; `.claude/agents` defines 5"]),
+        ("README.md", "Wir haben 7 Agenten.", ["the text speaks of 7 agents; `.claude/agents` defines 5"]),
+        ("README.md", "We have 7 agents for customers.", []),
+        ("README.md", "We use 7 agents in parallel.", []),
+        ("README.md", "The project has 7 agents that answer the phone.", []),
+        ("docs/guide.md", "We have 7 agents.", []),
+        ("docs/guide.md", "All 7 voting agents and the judge.", []),
+        ("docs/guide.md", "All 7 testing agents wait.", ["the text speaks of 7 agents; `.claude/agents` defines 5"]),
+        (".claude/skills/s0/references/people.md", "All 7 agents wait.", []),
     ],
 )
 def test_what_a_number_is_compared_with(tmp_path: Path, path: str, text: str, texts: list[str]):
@@ -115,6 +130,18 @@ def test_what_a_number_is_compared_with(tmp_path: Path, path: str, text: str, te
         files.pop(".claude/agents/echo.md")
         files[".claude/agents/orchestrator.md"] = definition("orchestrator", "Read")
     assert [one.text for one in found(tmp_path, files)] == texts
+
+
+def test_pages_beside_agents_that_are_marked_may_be_none(tmp_path: Path):
+    files = {f".github/agents/{name}.agent.md": definition(name, "read") for name in ("ant", "bee", "cat", "dog")}
+    files[".github/agents/rules.md"] = "---\nname: rules\ndescription: Rules\n---\nRules.\n"
+    assert found(tmp_path, {**files, "README.md": "# Team\n\nAll 4 agents wait.\n"}) == []
+    assert len(found(tmp_path, {**files, "README.md": "# Team\n\nAll 3 agents wait.\n"})) == 1
+
+
+def test_the_number_of_a_section_counts_nothing(tmp_path: Path):
+    page = "# Agents\n\n## {}2 Error Kinds\n\n| Kind | Use |\n|---|---|\n| a | x |\n| b | y |\n| c | z |\n"
+    assert found(tmp_path, {**TEAM, "docs/a.md": page.format("§")}) == []
 
 
 def test_servers_and_agents_that_settings_name(tmp_path: Path):

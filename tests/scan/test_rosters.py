@@ -98,6 +98,8 @@ def test_enumerations(tmp_path: Path, page: str, texts: list[str]):
             ["undefined-name: `api-expert` is given work and is defined nowhere here"],
         ),
         (".claude/commands/go.md", "Delegate to `db-expert`.", []),
+        (".claude/commands/go.md", "The runtime delegates to `metrics_sink`.", []),
+        (".claude/skills/metrics/SKILL.md", "Delegates to `metrics-sink` for real output.", []),
         (
             ".github/prompts/go.prompt.md",
             "---\nagent: Api Expert\n---\nDo it.",

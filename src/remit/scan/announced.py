@@ -20,7 +20,7 @@ _OVER = re.compile(
     re.IGNORECASE,
 )
 """A line that ends with what it announces: "It has four layers:"."""
-_HEADING = re.compile(rf"^\W*(?:the\s+)?{_NUMBER}\s+{_NOUN}\W*$", re.IGNORECASE)
+_HEADING = re.compile(rf"^[^\w§]*(?:the\s+)?{_NUMBER}\s+{_NOUN}\W*$", re.IGNORECASE)
 _BRACKET = re.compile(
     r"^\W*(?P<noun>[^\W\d][^:()（）|]{1,50}?)\W{0,4}[(（](?P<said>\d{1,2})(?:\s+(?P<unit>[a-z]+))?[)）]", re.IGNORECASE
 )

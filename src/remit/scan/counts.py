@@ -116,6 +116,8 @@ class Count(msgspec.Struct, frozen=True):
     """Whether the noun stands before the number: `Skills (40)`."""
     pointed: str = ""
     """The folder or file that it says, right behind the noun, holds what it counts."""
+    ours: bool = False
+    """Whether its sentence says no more than how many there are here: "We have 5 agents."."""
     home: str | None = None
     """The folder whose things it counts, if its file says so: a manifest's plugin."""
 
@@ -328,8 +330,28 @@ def _count(
         bound=bool(shown.get("folder"))
         or _BOUND.search(plain[: match.start("said" if shown["said"] else 0)]) is not None,
         named_first=not match[0].lstrip("~≈ ")[:1].isdigit() and (shown.get("said") or "").lower() not in NUMBERS,
+        ours=not heading and not tree and _is_ours(sentence, rest, match[0]),
         pointed=pointed[1] if pointed is not None and ("/" in pointed[1] or "." in pointed[1]) else "",
     )
+
+
+def _is_ours(before: str, behind: str, own: str) -> bool:
+    """Whether a sentence says how many there are here, and nothing else of them."""
+    whose, here = _ours()
+    whole = re.match(r"(?:[.!:;(—–]|\W*$)", behind) is not None
+    if whose.fullmatch(before) is not None:
+        return whole or here.match(behind) is not None
+    plain = not before.strip(" *_") or re.fullmatch(r"\W*there are(?: (?:currently|now))?\W*", before, re.I) is not None
+    return plain and here.match(behind) is not None and len(own.split()) <= 3
+
+
+@cache
+def _ours() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    def one_of(case: str) -> str:
+        return "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in sorted(words("counts_ours", case)))
+
+    whose = rf"\W*(?:(?:{one_of('who')})\s+(?:(?:currently|now)\s+)?(?:{one_of('has')})|{one_of('both')})[\s*_]*"
+    return re.compile(whose, re.IGNORECASE), re.compile(rf"\W{{0,3}}(?:{one_of('here')})(?![\w-])", re.IGNORECASE)
 
 
 def _held(folder: str) -> str:

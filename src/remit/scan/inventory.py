@@ -129,11 +129,9 @@ class Inventory:
             builtin = sum(kind == "agents" and key_of(one.name) in words("builtin_agents", "") for one in set(things))
             # a command's folder is part of its name
             once = len({key_of(one.name if kind == "commands" else one.name.rpartition("/")[2]) for one in things})
-            numbers = {
-                size
-                for many in (len(set(things)), once, len(set(things)) - builtin)  # a program's own may be left out
-                for size in range(many, many + more + 1)
-            }
+            marked = sum(one.path.endswith(".agent.md") for one in set(things))  # pages beside them may be none
+            readings = (len(set(things)), once, len(set(things)) - builtin, marked)  # a program's own may be left out
+            numbers = {size for many in readings for size in range(many, many + more + 1)}
             meant = (
                 named
                 or kind == "hooks"

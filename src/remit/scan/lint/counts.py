@@ -62,7 +62,11 @@ def count_findings(
 
     `exists` says whether a path that a page names leads to something.
     """
-    counts = [one for one in counts if not _is_some(one, inventory) and not is_past_page(one.place.file)]
+    counts = [
+        one
+        for one in counts
+        if not _is_some(one, inventory) and not is_past_page(one.place.file) and not _TEACHES.search(one.place.file)
+    ]
     inventories = _inventories(counts, inventory)
     found: dict[tuple[str, int, bool, str], list[tuple[Place, _Wrong]]] = {}
     for count in counts:
@@ -93,6 +97,8 @@ def count_findings(
         yield finding(f"count-mismatch/{best.case}", text, *places, *seen[: kind == "agents"], real=best.real)
 
 
+_TEACHES = re.compile(r"(?:^|/)skills/(?:[^/]+/)+(?:references?|resources|assets|templates|examples)/")
+"""What a skill teaches: it speaks of any team, or of people."""
 _OF_A_STAGE = re.compile(
     r"(?:^|[/_.-])(?:phase|sprint|milestone|iteration)[-_. ]?\d|(?:^|[/_-])v\d{1,3}[._]\d{1,3}(?![\d])"
 )
@@ -130,8 +136,17 @@ def _is_some(count: Count, inventory: Inventory) -> bool:
         return True
     own = set(count.about) if count.form is not Form.HEADING else set()
     own -= words("main_of_them", "") if count.form is Form.TREE else set()  # what a folder holds
+    doing = {word for word in count.about if _DOING.search(word)} if count.form is Form.SENTENCE else set()
+    if doing and not any(
+        word in thing.path.lower() for word in doing for thing in inventory.things.get(count.kind, ())
+    ):
+        return True
     before = () if count.before[-1:] == ("the",) or _is_of_company(count) else count.before[-2:]
     return bool(own & words("part_of_agents", "")) or bool(set(before) & words("counts_some", ""))
+
+
+_DOING = re.compile(r"^(?!engineering|marketing|testing|planning|coding|reasoning)[a-z]{3,}ing$")
+"""What some of them do: "all 14 evaluating agents"."""
 
 
 def _is_of_company(count: Count) -> bool:
@@ -210,7 +225,14 @@ def _against(
     near = _is_near(count.said, frozenset({most}), max(several, 0.75 if sure else 0.5 if told else 0.25))
     told = told or count.before[-1:] == ("the",)
     told = told or (count.before[-1:] in (("a",), ("an",)) and bool(set(count.about) & words("companies", "")))
+    if count.ours and _FIRST_PAGE.search(count.place.file) is not None and _is_whole_kind(count):
+        told, near = True, near or abs(count.said - most) <= max(most, 2)
     return _wrong(count, sizes, inventory, "all", folder, most) if near and told else None
+
+
+def _is_whole_kind(count: Count) -> bool:
+    """Whether no word makes what is counted some of its kind."""
+    return set(count.about) <= words("counts_whole", "") | words("own_agents", "") | set(NUMBERS)
 
 
 def _is_alone(count: Count) -> bool:
@@ -221,8 +243,7 @@ def _is_alone(count: Count) -> bool:
         return False  # a page about something else may tell how it was, or will be
     if count.said in count.listed or (count.named_first and count.before):
         return False  # the list says what it counts; the words before a noun say which of them
-    plain = set(count.about) <= words("counts_whole", "") | words("own_agents", "") | set(NUMBERS)
-    return plain and (count.said >= _LARGE + 2 or (count.said >= _LARGE - 1 and not count.before))
+    return _is_whole_kind(count) and (count.said >= _LARGE + 2 or (count.said >= _LARGE - 1 and not count.before))
 
 
 def _is_of_other_program(count: Count, folder: str) -> bool:

@@ -111,7 +111,9 @@ def _is_used(mention: Mention, page: Page, team: Team) -> bool:
     """Whether a text means an agent of this team by a name: a definition, or a page that names others so."""
     others = {team.resolve(one.name) for one in page.mentions if one.form == mention.form} - {None}
     if mention.form == "handover":
-        return len(team.every) >= 3 and (page.own or len(others) >= 2)
+        alike = "_" not in mention.name or any("_" in one.agent for one in team.every.values())
+        beside = 2 if not page.own else 1 if "skills/" in page.path else 0
+        return alike and len(team.every) >= 3 and len(others) >= beside
     known = {part for key in team.every for part in key.split("-")}
     parts = parts_of(mention.name)
     return len(others) >= 3 and len(parts) > 1 and bool(known & set(parts)) and not _GROUPS.search(mention.name)
