@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,16 @@ def test_a_file_that_has_no_call_a_line_says_so(remit: Remit, text: str, said: s
     ran = remit("decide", "--calls", "calls")
     assert ran.code == 2
     assert ran.err.startswith(f"remit: --calls calls: {said}")
+
+
+@pytest.mark.parametrize("first", ["[1]", "x", "- a", "", "null", "{"])
+def test_a_bad_first_line_does_not_stop_the_rest(remit: Remit, first: str):
+    (remit.folder / "calls").write_text(f'{first}\n{{"agent": "a", "tool": "t"}}\n')
+    remit.patch.chdir(remit.folder)
+    ran = remit("decide", "--calls", "calls")
+    assert ran.code == (2 if first == "{" else 0)  # `{` alone begins a call on several lines
+    if ran.code == 0:
+        assert [json.loads(line)["code"] == "malformed-call" for line in ran.out.splitlines()][-1] is False
 
 
 def test_the_field_of_another_format_is_named(remit: Remit):

@@ -101,11 +101,16 @@ def open_calls(name: str) -> BinaryIO:
     try:
         file = Path(name).open("rb")  # noqa: SIM115 # whoever reads the calls closes it
         begins = file.peek(_BEGINNING)[:_BEGINNING].lstrip() if file.seekable() else b"{}"
+        whole = file.seekable() and Path(name).stat().st_size <= _BEGINNING
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"--calls {shown(name, 300)}: can't be read: {reason}") from None
-    if begins[:1] == b"{" and begins.split(b"\n")[0].strip() != b"{":
-        return file
+    first, *others = begins.split(b"\n")
+    alone = not any(line.strip() for line in others)
+    spread = first.strip() == b"{" or (first[:1] == b"[" and (alone or not first.rstrip().endswith(b"]")))
+    bare = whole and not any(line.lstrip()[:1] == b"{" for line in (first, *others))
+    if begins and not spread and not bare:
+        return file  # whatever else a line is, it is denied as a call
     file.close()
     what = {b"": "no call is in it", b"[": "a list of calls in one JSON text", b"{": "a call on several lines"}
     filter_ = "'.[]'" if begins[:1] == b"[" else "."

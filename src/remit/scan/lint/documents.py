@@ -481,10 +481,11 @@ def _scopes(document: Document, accounts: Sequence[Account]) -> Iterator[Finding
     if missing:
         agents = list(dict.fromkeys(agent for agent, _ in missing))
         tools = list(dict.fromkeys(entry.tool for _, entry in missing))
+        whom = f" for {listing(agents)}" if len(agents) > 1 else ""
         yield finding(
             "scope-not-given",
-            f"{listing(tools)} {'is' if len(tools) == 1 else 'are'} marked as limited"
-            f"{'' if len(agents) == 1 else f' for {listing(agents)}'}, and this document does not say to what",
+            f"{listing(tools)} {'is' if len(tools) == 1 else 'are'} marked as limited{whom}, and this document does"
+            " not say to what",
             *(entry.place for _, entry in missing),
             agent=agents[0] if len(agents) == 1 else None,
         )
