@@ -572,6 +572,8 @@ def _is_host(text: str, wanted: frozenset[str]) -> bool:
         host = parse_url(text).host if "://" in text else host_in(text)
     except UrlError:
         return False
+    if host is None:
+        return False
     for name in map(str.lower, wanted):
         below = name[:2] == "*." and host.endswith(name[1:]) and len(host) >= len(name)
         if below or name in (host, text.lower()):

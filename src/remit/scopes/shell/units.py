@@ -494,8 +494,8 @@ def _aimed(name: str, act: Act) -> Iterator[Unit]:
     """Hosts, branches and contexts that a command works on; one that the text doesn't tell could be any."""
     network = frozenset({"network"})
     for word in act.hosts:
-        host = host_in(word.text or "")
-        yield Unit("host", name, host, network, wide=word.text is None, text=word.raw, derived=True)
+        host = None if word.text is None else host_in(word.text)
+        yield Unit("host", name, host or "", network, wide=host is None, text=word.raw, derived=True)
     effects = act.own - {"read"} or act.own
     for kind, words in (("branch", act.branches), ("context", act.contexts)):
         for word in words:
